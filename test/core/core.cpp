@@ -248,8 +248,7 @@ BOOST_AUTO_TEST_CASE(a_context_stops_when_its_last_wait_has_ended_on_another_exe
     for (const int how : {0, 1, 2}) {
         const bool dropped = how != 0;
         const bool cancelled = how != 1;
-        manual_core core({.tick = std::chrono::nanoseconds(manual_core::tick)},
-                         {.driver_is_work = true});
+        manual_core core(manual_core::small(), {.driver_is_work = true});
         dispatched_wait a;
         a.timer.expiry.set(50'000); // The driver stays armed for it.
         core.start(a.timer, a);
@@ -275,8 +274,7 @@ BOOST_AUTO_TEST_CASE(a_context_does_not_run_on_for_a_wait_that_another_executor_
         dispatched_wait elsewhere;
         armed far; // The driver stays armed for its tombstone.
         armed other;
-        manual_core core({.tick = std::chrono::nanoseconds(manual_core::tick)},
-                         {.driver_is_work = true});
+        manual_core core(manual_core::small(), {.driver_is_work = true});
         core.listener = &act;
         const auto start_at = [&](auto& wait, asio_wheel::detail::time_count t) {
             wait.timer.expiry.set(t);

@@ -17,6 +17,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
@@ -30,26 +31,34 @@ using namespace asio_wheel::test::interleave;
 /// Two threads, and a preemption wherever it may hurt.
 constexpr bounds most{.preemptions = 2};
 
-/// Who else has waits.
-enum class neighbours { none, two };
+/// What else there is.
+enum class scenery {
+    none,
+    neighbours, ///< A timer that is due, and one that is not. Each is a slice of its own.
+    work        ///< An armed driver is work of the context, and a tombstone is filed.
+};
 
 /// Each step of an owner, with a timer in each condition, beside a step of another thread. The time
-/// is 1,060, and no thread changes it. With neighbours, another timer is due, and one is not. Each
-/// is a slice of its own.
-void explore_owner(const step& other, neighbours who,
+/// is 1,060, and no thread changes it.
+void explore_owner(const step& other, scenery around,
                    const std::function<bool(const condition&)>& wanted = {},
                    const std::vector<step>& steps = owners_steps()) {
-    const bool alone = who == neighbours::none;
-    const bounds limits = alone || at_length() ? most : bounds{.preemptions = 1};
+    constexpr std::array names{"core_", "core_slices_", "core_work_"};
+    const bool crowded = around == scenery::neighbours;
+    const bounds limits = around == scenery::none || at_length() ? most : bounds{.preemptions = 1};
     for (const condition& c : conditions()) {
         for (const step& mine : steps) {
             if (wanted == nullptr || wanted(c)) {
-                explore_all(std::string(alone ? "core_" : "core_slices_") + other.name + '_' +
-                                c.name + '_' + mine.name,
+                explore_all(std::string(names[static_cast<std::size_t>(around)]) + other.name +
+                                '_' + c.name + '_' + mine.name,
                             limits, {}, [&] {
-                                core_scene s({.budget = alone ? 8U : 1U});
+                                core_scene s({.budget = crowded ? 1U : 8U},
+                                             {.driver_is_work = around == scenery::work});
+                                if (around == scenery::work) {
+                                    static_cast<void>(s.tombstone(5'000));
+                                }
                                 prepared p = c.make(s);
-                                if (!alone) {
+                                if (crowded) {
                                     static_cast<void>(s.armed(1'045, s.wait()));
                                     static_cast<void>(s.armed(5'000, s.wait()));
                                 }
@@ -61,8 +70,8 @@ void explore_owner(const step& other, neighbours who,
     }
 }
 void explore_owner(const step& other) {
-    explore_owner(other, neighbours::none);
-    explore_owner(other, neighbours::two);
+    explore_owner(other, scenery::none);
+    explore_owner(other, scenery::neighbours);
 }
 
 bool is_tombstone(const condition& c) {
@@ -97,7 +106,7 @@ BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_the_time_of_its_timer_comes)
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_a_signal_is_emitted) {
-    explore_owner(others::emit, neighbours::none, &condition::has_slot);
+    explore_owner(others::emit, scenery::none, &condition::has_slot);
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_the_core_is_drained) {
@@ -109,11 +118,15 @@ BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_the_context_ends) {
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_another_thread_walks) {
-    explore_owner(others::walk, neighbours::two);
+    explore_owner(others::walk, scenery::neighbours);
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_another_executor_drops_its_wait) {
-    explore_owner(others::drop, neighbours::none, &condition::is_elsewhere);
+    explore_owner(others::drop, scenery::none, &condition::is_elsewhere);
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_where_an_armed_driver_is_work) {
+    explore_owner(others::run_context, scenery::work);
 }
 
 // A slice is put in order while owners go on: each has read the life of its timer before the visit
@@ -167,8 +180,8 @@ BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_with_a_wait_that_it_has_just_start
          }},
     };
     for (const step& other : {others::run, others::drain}) {
-        explore_owner(other, neighbours::none, is_tombstone, steps);
-        explore_owner(other, neighbours::two, is_tombstone, steps);
+        explore_owner(other, scenery::none, is_tombstone, steps);
+        explore_owner(other, scenery::neighbours, is_tombstone, steps);
     }
 }
 

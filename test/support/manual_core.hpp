@@ -326,7 +326,15 @@ class manual_core {
 public:
     static constexpr detail::time_count tick = 10; ///< Unless the options say otherwise.
 
-    /// Ticks of ten, eight slots, and no stalls.
+    /// With ticks of ten, eight slots, and no stalls.
+    [[nodiscard]] static wheel_options small(wheel_options options = {}) {
+        options.tick = std::chrono::nanoseconds(tick);
+        options.slots = 8;
+        options.stall = {};
+        return options;
+    }
+
+    /// A small one.
     explicit manual_core(const wheel_options& options = {})
         : manual_core(small(options), manual_ports()) {}
 
@@ -480,13 +488,6 @@ public:
     wait_listener* listener = nullptr;
 
 private:
-    [[nodiscard]] static wheel_options small(wheel_options options) {
-        options.tick = std::chrono::nanoseconds(tick);
-        options.slots = 8;
-        options.stall = {};
-        return options;
-    }
-
     void post_aborted(detail::wait_node& wait) {
         wait.finish_as_aborted();
         queue.post({queued::kind::wait, &wait});

@@ -52,7 +52,9 @@ struct scene_wait : manual_slotted_wait {
 
 class core_scene final : private wait_listener {
 public:
-    explicit core_scene(const wheel_options& options = {.budget = 8}) : core(options) {
+    explicit core_scene(const wheel_options& options = {.budget = 8},
+                        const manual_ports& ports = {})
+        : core(manual_core::small(options), ports) {
         core.listener = this;
     }
     core_scene(const core_scene&) = delete;
@@ -284,6 +286,8 @@ private:
         if (core.has_ended()) {
             run_elsewhere();
         } else {
+            run();
+            check_work();
             run_all();
             check_timers();
             pass(a_long_time);
@@ -301,6 +305,16 @@ private:
             check(detail::core_inspector::turn_of(*core) == next_turn::nothing, "no turn is left");
         }
         check_waits();
+    }
+
+    // When the context has nothing to run. It does not wait for what another executor is to run.
+    void check_work() {
+        const bool waits = std::ranges::any_of(waits_, [](const scene_wait& w) {
+            return w.started && w.ended() == 0 &&
+                   (w.where() != location::executor || w.is_waiting());
+        });
+        check(waits || !core.queue.driver_is_work || !core.driver.armed_for(),
+              "a driver that is work is armed only while the context waits");
     }
 
     // When nothing runs.

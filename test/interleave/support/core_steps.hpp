@@ -137,6 +137,7 @@ inline const std::vector<step>& owners_steps() {
 /// Steps of others.
 namespace others {
 inline constexpr step run{"run", [](core_scene& s, prepared&) { s.run_all(); }};
+inline constexpr step run_context{"run_context", [](core_scene& s, prepared&) { s.run(); }};
 inline constexpr step emit{"emit", [](core_scene& s, prepared& p) {
                                if (p.wait.slot) {
                                    s.emit(p.wait);
