@@ -34,8 +34,8 @@ class rate_limiter_impl;
 
 /// So many tokens in a time. `{100, 1s}` is one each 10 ms; `{0}` is none at all. Take the time in
 /// units of the clock, and the fraction of both in lowest terms: the product of its two numbers,
-/// one added to the first, must be below 2⁶³, and the second below 2⁶². So each number up to nine
-/// billion in a second is possible.
+/// one added to the first, must be below 2⁶³, and the second below 2⁶² - 1. So each number up to
+/// nine billion in a second is possible.
 struct token_rate {
     std::uint64_t tokens = 0;                              ///< How many.
     std::chrono::nanoseconds per{std::chrono::seconds(1)}; ///< In which time; greater than zero.

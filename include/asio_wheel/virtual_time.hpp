@@ -118,7 +118,8 @@ public:
     [[nodiscard]] duration elapsed() const noexcept { return time_.now; }
 
     /// Runs what is ready, and all that becomes due in the next `d`, each at its own time. Then
-    /// time has moved by `d`; by less if a context was stopped. A negative `d` counts as zero.
+    /// time has moved by `d`; by less if a context was stopped. A negative `d` counts as zero. If
+    /// elapsed() cannot count `d` more, time is moved as far as something waits, as by run().
     /// Returns how many handlers were run, as io_context::poll() counts them.
     template <class Rep, class Period>
     std::size_t advance(const std::chrono::duration<Rep, Period>& d) {
@@ -149,9 +150,9 @@ public:
         return handlers;
     }
 
-    /// For programs with sockets: runs handlers until predicate() is true, which is asked first,
-    /// after each handler, and when `within` is over. Time is moved to the next deadline only when
-    /// all sockets have been silent for options::io_grace.
+    /// For programs with sockets: runs handlers until predicate() is true. It is asked first, after
+    /// each handler, again and again while nothing happens, and when `within` is over. Time is moved
+    /// to the next deadline only when all sockets have been silent for options::io_grace.
     ///
     ///     time.run_until([&] { return client.connected(); });
     ///
@@ -168,10 +169,11 @@ public:
             if (contexts.stopped()) {
                 fail("a context was stopped");
             }
-            if (move_to_next(end)) {
+            duration next = never;
+            if (move_to_next(end, next)) {
                 continue;
             }
-            if (next_step() != never) {
+            if (next != never) {
                 move_to_end(end);
                 if (predicate()) {
                     return;
@@ -231,7 +233,7 @@ private:
             for (std::size_t before = 1; handlers != before && !stopped();) {
                 before = handlers;
                 for (boost::asio::io_context* const context : time_.contexts_) {
-                    while (context->poll_one() != 0) {
+                    while (!stopped() && context->poll_one() != 0) {
                         ++handlers;
                         time_.expect_no_spinning();
                     }
@@ -240,17 +242,18 @@ private:
             return handlers;
         }
 
-        // False if nothing was ready for `silence`, or a context was stopped.
+        // Asks first, and after each handler. False if nothing was ready for `silence`, or a
+        // context was stopped.
         template <class Predicate>
         [[nodiscard]] bool run_until_silent(Predicate& predicate, duration silence) {
             if (predicate()) {
                 return true;
             }
             for (auto last = clock::now(); !stopped();) {
-                const bool long_enough = clock::now() - last >= silence; // When this pass began.
+                const duration silent_for = clock::now() - last; // When this pass began.
                 bool silent = true;
                 for (boost::asio::io_context* const context : time_.contexts_) {
-                    if (context->poll_one() != 0) {
+                    if (!stopped() && context->poll_one() != 0) {
                         if (predicate()) {
                             return true;
                         }
@@ -259,8 +262,10 @@ private:
                     }
                 }
                 if (!silent) {
-                    last = news_ = clock::now();
-                } else if (long_enough) {
+                    last = clock::now();
+                    silence_ = {};
+                } else if (silent_for >= silence) {
+                    silence_ += silent_for;
                     return false;
                 } else {
                     std::this_thread::yield(); // To peers in other threads.
@@ -270,11 +275,11 @@ private:
         }
 
         // For how long run_until_silent() has found nothing ready.
-        [[nodiscard]] duration silence() const { return clock::now() - news_; }
+        [[nodiscard]] duration silence() const { return silence_; }
 
     private:
         virtual_time& time_;
-        clock::time_point news_ = clock::now();
+        duration silence_{};
         std::vector<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
     };
 
@@ -305,8 +310,14 @@ private:
 
     // Moves time to the next deadline, if that is not after `end`. True if anything is due then.
     [[nodiscard]] bool move_to_next(duration end) {
-        for (duration t = next_step(); t <= end && t != never; t = next_step()) {
-            if (move_to(t) != 0) {
+        duration next = never;
+        return move_to_next(end, next);
+    }
+
+    // If not, `next` is what it has seen. Other threads may start waits meanwhile.
+    [[nodiscard]] bool move_to_next(duration end, duration& next) {
+        for (next = next_step(); next <= end && next != never; next = next_step()) {
+            if (move_to(next) != 0) {
                 return true;
             }
         }

@@ -4,13 +4,16 @@
 // Idle timers that are told of each period without a touch.
 
 #include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/virtual_time.hpp>
 
 #include "support/context.hpp"
+#include "support/manual_clock.hpp"
 #include "support/names.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -150,6 +153,29 @@ BOOST_FIXTURE_TEST_CASE(the_longest_period_never_comes, virtual_world) {
     idle.cancel();
     poll();
     BOOST_TEST(!called);
+}
+
+// However sums and quotients are rounded.
+BOOST_AUTO_TEST_CASE(each_period_is_told_on_a_clock_that_counts_in_fractions) {
+    using clock = manual_clock<struct fractions, std::chrono::duration<double>>;
+    for (const double begin : {0.1, 1.0, 12'345.678, 1e9 / 3}) {
+        for (const double period : {0.3, 0.1, 0.7, 1.0 / 3, 1e-3, 0.123456789}) {
+            clock::set(clock::time_point(clock::duration(begin)));
+            asio::io_context ctx;
+            asio_wheel::virtual_time time({.spin_limit = 100}, ctx);
+            asio_wheel::basic_idle_timer<clock> idle(ctx, clock::duration(period));
+            std::size_t told = 0;
+            std::function<void(error_code, std::size_t)> next = [&](error_code ec, std::size_t n) {
+                told += !ec && n == told + 1 ? 1 : 0;
+                if (!ec && n < 100) {
+                    idle.async_next_idle(next);
+                }
+            };
+            idle.async_next_idle(next);
+            BOOST_CHECK_NO_THROW(time.run());
+            BOOST_TEST(told == 100U);
+        }
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(it_may_be_moved_while_it_is_waited_for, virtual_world) {

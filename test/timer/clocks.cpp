@@ -412,6 +412,22 @@ BOOST_AUTO_TEST_CASE(a_clock_may_count_in_fractions) {
     BOOST_TEST(early == 0U);
 }
 
+// It is not a whole unit later.
+BOOST_AUTO_TEST_CASE(a_duration_in_other_units_is_exact_on_a_clock_that_counts_in_fractions) {
+    using clock = settable_clock<std::chrono::duration<double>>;
+    using span = clock::duration;
+    clock::current = clock::time_point(span(1e6));
+    virtual_time_on<clock> world;
+    decltype(world)::timer t(world.ctx);
+    for (int i = 1; i < 2'000; ++i) {
+        t.expires_after(std::chrono::milliseconds(i));
+        BOOST_TEST((t.expiry() - clock::current).count() == i * 1e-3,
+                   boost::test_tools::tolerance(1e-6));
+        t.expires_after(std::chrono::microseconds(i));
+        BOOST_TEST((t.expiry() - clock::current - span(i * 1e-6)).count() < 1e-8);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(clocks_on_one_context_do_not_mix) {
     virtual_time steady;
     auto& wall = asio_wheel::use_wheel<std::chrono::system_clock>(steady.ctx);

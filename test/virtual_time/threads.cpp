@@ -15,6 +15,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace {
@@ -46,6 +47,27 @@ BOOST_AUTO_TEST_CASE(other_threads_make_wheels_while_time_is_moved) {
         second.join();
         BOOST_TEST(time.elapsed() >= 1s);
     }
+}
+
+// There is no limit that time could reach.
+BOOST_AUTO_TEST_CASE(run_until_goes_on_whenever_another_thread_starts_a_wait) {
+    asio::io_context ctx;
+    asio_wheel::virtual_time time({.io_grace = 0s, .spin_limit = 0}, ctx);
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+        asio_wheel::steady_timer timer(ctx);
+        for (int i = 0; i < 100'000; ++i) {
+            timer.expires_after(1ms);
+            timer.async_wait([](error_code) {});
+            timer.cancel();
+            for (const auto begin = std::chrono::steady_clock::now();
+                 std::chrono::steady_clock::now() - begin < 2us;) {
+            }
+        }
+        done = true;
+    });
+    BOOST_CHECK_NO_THROW(time.run_until([&] { return done.load(); }));
+    other.join();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

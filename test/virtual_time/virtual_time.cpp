@@ -546,6 +546,25 @@ BOOST_FIXTURE_TEST_CASE(run_until_moves_time_for_what_an_answer_has_started, wor
     peer.join();
 }
 
+// The time of the predicate is not that of the sockets.
+BOOST_AUTO_TEST_CASE(run_until_waits_for_peers_also_if_its_predicate_is_slow) {
+    asio::io_context ctx;
+    asio_wheel::virtual_time time({.io_timeout = 50ms}, ctx);
+    bool asked = false, answered = false;
+    std::thread peer;
+    BOOST_CHECK_NO_THROW(time.run_until([&] {
+        if (!std::exchange(asked, true)) {
+            std::this_thread::sleep_for(100ms);
+            peer = std::thread([&] {
+                std::this_thread::sleep_for(5ms); // Longer than io_grace.
+                asio::post(ctx, [&answered] { answered = true; });
+            });
+        }
+        return answered;
+    }));
+    peer.join();
+}
+
 BOOST_FIXTURE_TEST_CASE(run_until_asks_once_more_when_its_time_is_over, world) {
     steady_timer later(ctx, 2h);
     later.async_wait(note());
@@ -619,6 +638,28 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_context_ends_advance_and_run_at_once, world) {
     BOOST_TEST((called == times{2s}));
     time.run();
     BOOST_TEST((called == times{2s, 4s}));
+}
+
+BOOST_AUTO_TEST_CASE(if_one_of_several_contexts_is_stopped_no_further_handler_runs) {
+    asio::io_context a, b;
+    asio_wheel::virtual_time time(a, b);
+    for (asio::io_context* const stopped : {&a, &b}) {
+        int handlers = 0;
+        const auto count = [&] { ++handlers; };
+        asio::post(a, [&] { stopped->stop(); });
+        asio::post(a, count);
+        asio::post(b, count);
+        BOOST_TEST(time.run() == 1U);
+        BOOST_TEST(handlers == 0);
+        BOOST_TEST(time.run() == 2U);
+        asio::post(a, [&] { stopped->stop(); });
+        asio::post(a, count);
+        asio::post(b, count);
+        BOOST_CHECK_THROW(time.run_until([] { return false; }), std::runtime_error);
+        BOOST_TEST(handlers == 2);
+        time.run();
+        BOOST_TEST(handlers == 4);
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(what_a_handler_throws_leaves_and_the_rest_goes_on, world) {

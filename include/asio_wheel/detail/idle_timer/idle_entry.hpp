@@ -12,6 +12,7 @@
 #include <asio_wheel/detail/time/saturating.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace asio_wheel::detail {
 
@@ -40,7 +41,15 @@ struct idle_entry : scaled_wait<Core> {
     [[nodiscard]] std::uint64_t periods(double scale, time_point now,
                                         duration late) const noexcept {
         const duration idle = until_or_zero(last_activity->last(), now);
-        return idle < late ? 0 : static_cast<std::uint64_t>((idle - late) / period_at(scale));
+        if (idle < late) {
+            return 0;
+        }
+        const auto n = saturating<std::uint64_t>((idle - late) / period_at(scale));
+        if constexpr (std::is_floating_point_v<typename duration::rep>) {
+            // The quotient may have been rounded down. What a wait has waited for is over.
+            return add_saturating(expiry(scale, n + 1), late) <= now ? n + 1 : n;
+        }
+        return n;
     }
 
     [[nodiscard]] duration period_at(double scale) const noexcept {

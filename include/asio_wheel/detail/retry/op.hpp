@@ -61,6 +61,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -185,9 +186,12 @@ public:
     template <class... Results>
     void end_try(Results&&... values) {
         scope_exit undo([this] { drop(); });
-        results fresh(std::forward<Results>(values)...); // If it throws, those before stay.
-        results_.emplace(std::move(fresh));
+        const std::size_t other = 1 - last_;
+        // If it throws, those before stay.
+        results_[other].emplace(std::forward<Results>(values)...);
         undo.release();
+        results_[last_].reset();
+        last_ = other;
         arrive();
     }
 
@@ -259,14 +263,14 @@ private:
     // When another try begins; none if there is none.
     [[nodiscard]] std::optional<time_point> next_try() {
         if (!has_failed() || cancelled_ || tries_ == options_.max_tries ||
-            !says_yes(options_.retry_if, std::as_const(*results_))) {
+            !says_yes(options_.retry_if, std::as_const(last_results()))) {
             return std::nullopt;
         }
         retry_pause pause{.tries = tries_, .pause = pauses_.next()};
         if (cancelled_ || after(pause) >= end_) {
             return std::nullopt;
         }
-        tell(options_.on_retry, pause, std::as_const(*results_));
+        tell(options_.on_retry, pause, std::as_const(last_results()));
         if (cancelled_ || after(pause) >= end_) {
             return std::nullopt;
         }
@@ -277,8 +281,8 @@ private:
         return add_saturating(wheel_.now(), p.pause);
     }
 
-    [[nodiscard]] bool has_failed() const noexcept {
-        const auto& error = std::get<0>(*results_);
+    [[nodiscard]] bool has_failed() noexcept {
+        const auto& error = std::get<0>(last_results());
         if constexpr (std::is_same_v<std::decay_t<decltype(error)>, std::exception_ptr>) {
             return error != nullptr;
         } else {
@@ -300,7 +304,7 @@ private:
 
     void start_try() {
         if (lacks_memory([this] { call_attempt(); })) {
-            assign_error(std::get<0>(*results_), no_memory());
+            assign_error(std::get<0>(last_results()), no_memory());
             on_try_end();
         }
     }
@@ -357,16 +361,18 @@ private:
         return make_error_code(boost::system::errc::not_enough_memory);
     }
 
+    [[nodiscard]] results& last_results() noexcept { return *results_[last_]; }
+
     // The results are those of the last try, but for the error.
     void finish_early(const boost::system::error_code& why) {
-        assign_error(std::get<0>(*results_), why);
+        assign_error(std::get<0>(last_results()), why);
         finish();
     }
 
     void finish() {
         disconnect_slot();
         scope_exit undo([this] { destroy(); });
-        results values(std::move(*results_));
+        results values(std::move(last_results()));
         undo.release();
         // The memory is free before the upcall.
         Handler handler(memory::take_handler(*this));
@@ -380,7 +386,8 @@ private:
     backoff pauses_;
     time_point end_; // Of all tries.
     std::size_t tries_ = 0;
-    std::optional<results> results_; // Of the last try that has ended.
+    std::array<std::optional<results>, 2> results_; // One has those of the last try that has ended.
+    std::size_t last_ = 0;                          // That one.
     boost::system::error_code pause_error_;
     atomic<states> state_{open}; // See the table above.
     bool in_pause_ = false;

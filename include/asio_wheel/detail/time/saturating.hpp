@@ -11,6 +11,7 @@
 #define ASIO_WHEEL_DETAIL_TIME_SATURATING_HPP
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <ratio>
@@ -74,10 +75,33 @@ template <class To, class Rep, class Period, class Round>
                                             : round_in_parts<To>(d, round);
 }
 
+/// `d` in the unit of `To`, rounded up. For a clock that counts in fractions, the standard library
+/// would add a whole unit for what is only an error of rounding.
+template <class To, class Duration>
+[[nodiscard]] constexpr To ceil_to(Duration d) noexcept {
+    if constexpr (std::is_floating_point_v<typename To::rep>) {
+        const To t = std::chrono::duration_cast<To>(d);
+        return t < d ? To(std::nextafter(t.count(), (To::max)().count())) : t;
+    } else {
+        return std::chrono::ceil<To>(d);
+    }
+}
+
+/// The same, rounded down.
+template <class To, class Duration>
+[[nodiscard]] constexpr To floor_to(Duration d) noexcept {
+    if constexpr (std::is_floating_point_v<typename To::rep>) {
+        const To t = std::chrono::duration_cast<To>(d);
+        return t > d ? To(std::nextafter(t.count(), (To::min)().count())) : t;
+    } else {
+        return std::chrono::floor<To>(d);
+    }
+}
+
 /// `d` in the unit of `To`, rounded up.
 template <class To, class Rep, class Period>
 [[nodiscard]] constexpr To ceil_saturating(std::chrono::duration<Rep, Period> d) noexcept {
-    return round_saturating<To>(d, [](auto exact) { return std::chrono::ceil<To>(exact); });
+    return round_saturating<To>(d, [](auto exact) { return ceil_to<To>(exact); });
 }
 
 /// A time point of the same clock as `TimePoint`, in another unit.
@@ -94,7 +118,7 @@ template <class To, class Duration>
 /// `d` in the unit of `To`, rounded down.
 template <class To, class Rep, class Period>
 [[nodiscard]] constexpr To floor_saturating(std::chrono::duration<Rep, Period> d) noexcept {
-    return round_saturating<To>(d, [](auto exact) { return std::chrono::floor<To>(exact); });
+    return round_saturating<To>(d, [](auto exact) { return floor_to<To>(exact); });
 }
 
 /// `d` in nanoseconds, rounded up.
