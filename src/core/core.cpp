@@ -219,7 +219,7 @@ bool core::guarded::was_cancelled(const timer_state& s) noexcept {
 // Otherwise the context might stop before it has begun to run. The last wait of all is aborted by
 // way of the context's queue, and its turn disarms the driver.
 wait_node* core::withdraw(timer_state& s) noexcept {
-    if (!may_be_all(counts_.here(), 1) && queue_.running_in_this_thread()) {
+    if (!must_not_guess() && counts_.here().balance() != 1 && queue_.running_in_this_thread()) {
         if (wait_node* const wait = end_unlocked(s)) {
             queue_.work_finished();
             wait->finish_as_aborted();

@@ -26,6 +26,9 @@ bool core::claim_in_queue(wait_node& wait, handler_scope& scope) noexcept {
 
 bool core::dispatch(wait_node& wait) noexcept {
     const locked guard(*this, "running handlers");
+    if (!has_dispatched_.load(std::memory_order_relaxed)) {
+        has_dispatched_.store(true, std::memory_order_relaxed);
+    }
     if (wait.where() == wait_node::location::queue) {
         guard->note_turn_of(wait);
     }
@@ -137,7 +140,7 @@ void core::abandon(const core_lock_ptr& shared, wait_node& wait) noexcept {
 }
 
 // No thread of the context need have a handler now, whose end would disarm the driver if nothing is
-// pending any more. See may_be_all().
+// pending any more. See must_not_guess().
 void core::guarded::note_end_elsewhere() noexcept {
     if (queue_.driver_is_work) {
         become_idle();

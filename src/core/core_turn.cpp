@@ -284,17 +284,9 @@ void core::guarded::note_jump(time_count now) noexcept {
     }
 }
 
-// The guard has ended a stall outside of a visit.
+// The wheel does not give way any more, outside of a visit.
 void core::guarded::end_stall() noexcept {
     const visit none(core_); // Its end says that owners need not take the lock any more.
-}
-
-// Ends a stall that the guard has not ended, outside of a visit.
-void core::guarded::stop_giving_way() noexcept {
-    if (stall_.giving_way()) {
-        stall_.end();
-        end_stall();
-    }
 }
 
 // The driver is armed anew, because it must not sleep longer than what is filed from now on allows.
@@ -340,9 +332,11 @@ void core::guarded::keep_armed() noexcept {
     const time_count due =
         (std::max)(clock_.begin_of(next), behind_ ? (std::min)(book_.pass_time(), now) : now);
     if (!arm(next, time, real, due)) {
-        // No wake-up will judge what is late, or end a stall.
+        // No wake-up will judge what is late, or end a stall. The turn ends with a visit.
         behind_ = false;
-        stop_giving_way();
+        if (stall_.giving_way()) {
+            stall_.end();
+        }
         want_turn(now);
     }
 }
@@ -359,27 +353,33 @@ bool core::guarded::arm(tick_t tick, time_count time, time_count real, time_coun
 // If no wait is pending, disarms the driver: only tombstones are filed. The next wait that starts
 // arms it. True if the driver is disarmed.
 //
-// Called by each wake-up, and after a handler if its thread has ended as many waits as it has
-// started.
+// Called by each wake-up, after handlers that may have ended the last wait, and by each start that
+// finds the core idle.
 bool core::guarded::become_idle() noexcept {
     counts_.forget_ended();
     if (!any_wait_pending()) {
         core_.idle_.store(true, std::memory_order_seq_cst);
         if (!any_wait_pending()) {
             alarm_.disarm();
-            stop_giving_way(); // There is nothing to deliver.
+            // There is nothing to deliver.
+            behind_ = false;
+            if (stall_.giving_way()) {
+                stall_.end();
+                end_stall();
+            }
             return true;
         }
     }
-    // If the driver is not armed, another call has disarmed it. Then the flag stays: the thread
-    // that has started a wait since reads it, and arms the driver.
+    // A wait is pending after all. If the driver is not armed, the flag may have been set by another
+    // call, and the thread that has started the wait may have seen it. So it stays until that thread
+    // has the lock, or the driver is armed.
     if (alarm_.armed()) {
         note_busy();
     }
     return false;
 }
 
-// The driver is armed, or is about to be.
+// The driver is armed, or will be without another start: soon, or at the end of paused time.
 void core::guarded::note_busy() noexcept {
     if (core_.idle_.load(std::memory_order_relaxed)) {
         core_.idle_.store(false, std::memory_order_relaxed);

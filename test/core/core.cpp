@@ -360,6 +360,31 @@ BOOST_AUTO_TEST_CASE(a_wait_on_what_a_stall_has_held_back_is_not_late_if_the_clo
     BOOST_TEST(again.delivered == 1);
 }
 
+// Nothing was pending when it passed, so no wake-up was missed.
+BOOST_AUTO_TEST_CASE(time_that_passes_while_nothing_waits_is_no_stall) {
+    armed late, later; // They guard I/O.
+    stalling_core core;
+    later.timer.expiry.set(3'000);
+    core.start(later.timer, later);
+    BOOST_TEST(core.cancel(later.timer) == 1U);
+    core.run_all();
+    late.timer.expiry.set(990); // It is due: a turn is queued.
+    core.start(late.timer, late);
+    core.run_until(1'200); // Others have blocked that long.
+    BOOST_TEST(late.delivered == 1);
+    core.run_until(1'000'000);
+    armed next;
+    later.timer.expiry.set(1'001'000);
+    core.start(later.timer, next); // On the tombstone.
+    core.run_all();
+    BOOST_TEST(core->stats().stalls == 0U);
+    BOOST_TEST(core->stats().loop_lag.max().count() < 1'000);
+    core.run_until(1'001'000);
+    BOOST_TEST(next.delivered == 1);
+    core->remove(later.timer);
+    core->remove(late.timer);
+}
+
 BOOST_AUTO_TEST_CASE(
     what_is_due_when_it_starts_during_a_stall_is_not_late_if_the_clock_is_set_back) {
     stalling_core core;

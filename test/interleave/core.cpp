@@ -346,6 +346,23 @@ BOOST_AUTO_TEST_CASE(a_core_that_becomes_idle_is_armed_for_the_wait_that_starts)
     });
 }
 
+// Each of the two threads runs the handler of a wait that was cancelled. While the first one sees
+// that nothing waits, the second one starts its wait, cancels it, and runs its handler.
+BOOST_AUTO_TEST_CASE(a_core_whose_driver_is_work_is_disarmed_by_the_last_handler) {
+    explore_all("core_work_last_handler", {.preemptions = 3}, {.schedules = 100}, [] {
+        core_scene s({}, {.driver_is_work = true});
+        scene_timer& far = s.tombstone(50'000);
+        scene_wait& second = s.wait();
+        s.cancel(s.armed(40'000, s.wait()));
+        s.together([&] { s.core.run_one(); },
+                   [&] {
+                       s.start(far, second);
+                       s.cancel(far);
+                       s.core.run_one();
+                   });
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_core_that_is_drained_ends_every_wait) {
     explore_all("core_drain", most, {.schedules = 100, .outcomes = {"aborted", "due"}}, [] {
         core_scene s;

@@ -370,6 +370,16 @@ BOOST_AUTO_TEST_CASE(two_ways_to_configure_a_wheel_must_agree) {
     BOOST_TEST(use_wheel(ctx).options().levels == 2U);
 }
 
+// It does not name the configuration, which says nothing.
+BOOST_AUTO_TEST_CASE(an_unusable_option_of_the_program_is_named) {
+    asio::io_context ctx(asio::config_from_string("wheel.slots=64"));
+    BOOST_CHECK_EXCEPTION(make_wheel(ctx, {.slots = 64, .stall = -1ms}), std::invalid_argument,
+                          [](const std::invalid_argument& e) {
+                              const std::string text = e.what();
+                              return text.find("wheel_options::stall") != std::string::npos;
+                          });
+}
+
 BOOST_AUTO_TEST_CASE(unusable_configuration_is_refused) {
     for (const char* text : {"wheel.tick_us=0", "wheel.tick_us=-5", "wheel.slots=0",
                              "wheel.levels=0", "wheel.levels=99", "wheel.budget=0",

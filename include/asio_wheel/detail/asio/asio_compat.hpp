@@ -65,13 +65,16 @@ inline std::chrono::nanoseconds configured_time(const boost::asio::config& confi
     using std::chrono::microseconds;
     const std::int64_t fallback_us = std::chrono::duration_cast<microseconds>(fallback).count();
     const auto us = config.get("wheel", key, fallback_us);
+    if (us == fallback_us) {
+        return fallback;
+    }
     constexpr std::int64_t max_us =
         std::chrono::duration_cast<microseconds>((std::chrono::nanoseconds::max)()).count();
     if (us > max_us || us < 0) {
         bad_argument(std::string("wheel.") + key, std::to_string(us),
                      "from 0 to " + std::to_string(max_us));
     }
-    return us == fallback_us ? fallback : microseconds(us);
+    return microseconds(us);
 }
 
 /// The options in section "wheel" of the context's configuration: tick_us, slots, levels,

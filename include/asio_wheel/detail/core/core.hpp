@@ -30,7 +30,8 @@
 //     is set, takes the lock and arms the driver. All else is up to those that walk the wheel, and
 //     find the wait there: the next tick, drain(), and the end of the context. No wait is pending
 //     if as many have ended as were started. A thread checks that when it has ended as many as it
-//     has started, and each wake-up checks it.
+//     has started, and each wake-up checks it. Where an armed driver is work of the context, the
+//     end of each handler may have to: see must_not_guess().
 
 #ifndef ASIO_WHEEL_DETAIL_CORE_CORE_HPP
 #define ASIO_WHEEL_DETAIL_CORE_CORE_HPP
@@ -220,7 +221,7 @@ private:
 
     template <class Finish>
     std::size_t abort_all(timer_state& s, const char* purpose, Finish finish) noexcept;
-    [[nodiscard]] bool may_be_all(const thread_block& counts, std::uint64_t waits) const noexcept;
+    [[nodiscard]] bool must_not_guess() const noexcept;
 
     // Used without the lock, and constant. Exceptions: in `counts_` each thread changes a cache
     // line of its own; the time changes when it is paused or set back.
@@ -236,12 +237,13 @@ private:
     // Read without the lock, and written under it. The litmus tests are in test/memory_model/.
     //
     alignas(64) visit_count visits_;
-    // True if the driver is not armed because no wait is pending. A thread that starts a wait
-    // without the lock must then take it. Either this thread sees the flag, or the thread that sets
-    // the flag sees the new wait counted: see thread_count; litmus tests: start_idle,
-    // start_idle_shared, start_idle_new_thread. Only who arms the driver, or finds it armed, clears
-    // the flag.
+    // True if the driver need not be armed, because no wait is pending. A thread that starts a wait
+    // without the lock must then take it, and see to it that the driver is armed. Either this thread
+    // sees the flag, or the thread that sets the flag sees the new wait counted: see thread_count;
+    // litmus tests: start_idle, start_idle_shared, start_idle_new_thread.
     atomic<bool> idle_{true};
+    // True once a wait was sent to another executor.
+    atomic<bool> has_dispatched_{false};
     // True if there are more timers than caches are likely to hold.
     atomic<bool> crowded_{false};
 };

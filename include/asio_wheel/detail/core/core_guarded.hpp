@@ -100,7 +100,6 @@ struct alignas(64) core::guarded {
     void note_saved(time_count expiry) noexcept;
     void note_jump(time_count now) noexcept;
     void end_stall() noexcept;
-    void stop_giving_way() noexcept;
     bool follow_set_back(time_count now) noexcept;
 
     // The driver.

@@ -33,11 +33,8 @@ private:
 };
 
 /// Lives while a thread of the context runs a handler for the wheel. Its end disarms the driver if
-/// no wait is pending any more.
-///
-/// If the handler has cancelled waits, most often these are in the queue, and the turn of the last
-/// one does it. A wait on its way to another executor is not. So this is no reason to do without
-/// where an armed driver is work of the context.
+/// no wait is pending any more. If the handler has cancelled waits, these are in the queue, and the
+/// turn of the last one does it.
 class core::handler_scope {
 public:
     explicit handler_scope(core& c) noexcept
@@ -50,8 +47,9 @@ public:
         if (measured_ != nullptr) {
             core_.note_run(*measured_, began_);
         }
-        if (!core_.idle_.load(std::memory_order_relaxed) && core_.may_be_all(counts_, 0) &&
-            (core_.queue_.driver_is_work || counts_.cancelled_so_far() == cancelled_)) {
+        if (core_.must_not_guess() ||
+            (!core_.idle_.load(std::memory_order_relaxed) && counts_.balance() == 0 &&
+             counts_.cancelled_so_far() == cancelled_)) {
             core_.disarm_if_idle();
         }
         core_.lock_->mutex.leave();
@@ -136,14 +134,15 @@ inline std::size_t core::postpone(timer_state& s, time_count expiry) noexcept {
     return postpone(s, expiry, before);
 }
 
-// Whether no more than so many waits may be pending, by what the calling thread has counted.
+// A thread guesses by its own counts, and by the flag `idle_`, whether any wait is pending. The
+// guess is wrong if it has ended what another thread has started, if a wait is on its way to another
+// executor, for which no driver is needed, or if another thread has set the flag for a moment only.
 //
-// That is a guess. Another thread may have started a wait that this one has ended. And what is on
-// its way to another executor has not ended, but the context does not wait for it. A wrong guess
-// does not matter if an armed driver is no work of the context. If it is, the context would not
+// That does not matter if an armed driver is no work of the context. If it is, the context would not
 // stop before the driver wakes up. Then only the core, with its lock, can tell.
-inline bool core::may_be_all(const thread_block& counts, std::uint64_t waits) const noexcept {
-    return queue_.driver_is_work || counts.balance() == waits;
+inline bool core::must_not_guess() const noexcept {
+    return queue_.driver_is_work &&
+           (counts_.size() > 1 || has_dispatched_.load(std::memory_order_relaxed));
 }
 
 } // namespace asio_wheel::detail

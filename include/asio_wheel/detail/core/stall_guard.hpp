@@ -30,6 +30,7 @@
 //     loaded      more than `often` times later than they are  giving_way    gives way
 //                 on average: a stall
 //     loaded      otherwise                                    loaded        delivers
+//     any         (none will come: see end())                  on_time
 //
 // If nothing else has run for `quiet`, all that had arrived was read. The wake-up that begins a
 // stall judges it once: what was due then is delivered without another judgement, however many
@@ -96,7 +97,8 @@ public:
         state_ = state::loaded;
     }
 
-    /// Nothing is late any more: time was paused, nothing waits, or the wheel ends.
+    /// No wake-up is going to judge: time was paused, nothing waits, the wheel ends, or there is no
+    /// memory for the driver.
     void end() noexcept { state_ = state::on_time; }
 
     [[nodiscard]] std::uint64_t stalls() const noexcept { return stalls_; }
