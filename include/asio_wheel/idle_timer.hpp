@@ -75,7 +75,8 @@ struct idle_timer_options {
 ///
 /// On a clock that can be set, it completes when a timer would that each touch sets to `period`
 /// from now. If the clock is set back, the next touch begins a period there, unless the clock shows
-/// the very time of the touch before. Without a touch, the period ends when the clock shows its end.
+/// the very time of the touch before. Without a touch, the period ends when the clock shows its
+/// end.
 ///
 /// Movable at any time, also while a wait is pending. An idle timer that was moved from may be
 /// destroyed, assigned to and cancelled; everything else throws std::logic_error, or terminates the

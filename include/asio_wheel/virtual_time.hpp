@@ -151,8 +151,8 @@ public:
     }
 
     /// For programs with sockets: runs handlers until predicate() is true. It is asked first, after
-    /// each handler, again and again while nothing happens, and when `within` is over. Time is moved
-    /// to the next deadline only when all sockets have been silent for options::io_grace.
+    /// each handler, again and again while nothing happens, and when `within` is over. Time is
+    /// moved to the next deadline only when all sockets have been silent for options::io_grace.
     ///
     ///     time.run_until([&] { return client.connected(); });
     ///

@@ -370,9 +370,9 @@ bool core::guarded::become_idle() noexcept {
             return true;
         }
     }
-    // A wait is pending after all. If the driver is not armed, the flag may have been set by another
-    // call, and the thread that has started the wait may have seen it. So it stays until that thread
-    // has the lock, or the driver is armed.
+    // A wait is pending after all. If the driver is not armed, another call may have set the flag,
+    // and the thread that has started the wait may have seen it. So the flag stays until that
+    // thread has the lock, or the driver is armed.
     if (alarm_.armed()) {
         note_busy();
     }

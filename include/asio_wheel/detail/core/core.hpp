@@ -238,9 +238,9 @@ private:
     //
     alignas(64) visit_count visits_;
     // True if the driver need not be armed, because no wait is pending. A thread that starts a wait
-    // without the lock must then take it, and see to it that the driver is armed. Either this thread
-    // sees the flag, or the thread that sets the flag sees the new wait counted: see thread_count;
-    // litmus tests: start_idle, start_idle_shared, start_idle_new_thread.
+    // without the lock must then take it, and see to it that the driver is armed. Either this
+    // thread sees the flag, or the thread that sets the flag sees the new wait counted: see
+    // thread_count; litmus tests: start_idle, start_idle_shared, start_idle_new_thread.
     atomic<bool> idle_{true};
     // True once a wait was sent to another executor.
     atomic<bool> has_dispatched_{false};

@@ -135,11 +135,12 @@ inline std::size_t core::postpone(timer_state& s, time_count expiry) noexcept {
 }
 
 // A thread guesses by its own counts, and by the flag `idle_`, whether any wait is pending. The
-// guess is wrong if it has ended what another thread has started, if a wait is on its way to another
-// executor, for which no driver is needed, or if another thread has set the flag for a moment only.
+// guess is wrong if it has ended what another thread has started, if a wait is on its way to
+// another executor, for which no driver is needed, or if another thread has set the flag for a
+// moment only.
 //
-// That does not matter if an armed driver is no work of the context. If it is, the context would not
-// stop before the driver wakes up. Then only the core, with its lock, can tell.
+// That does not matter if an armed driver is no work of the context. If it is, the context would
+// not stop before the driver wakes up. Then only the core, with its lock, can tell.
 inline bool core::must_not_guess() const noexcept {
     return queue_.driver_is_work &&
            (counts_.size() > 1 || has_dispatched_.load(std::memory_order_relaxed));
