@@ -162,8 +162,8 @@ public:
     /// Aborts the tick that is waited for. Returns how many these are, 0 or 1.
     std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }
 
-    /// When the next tick is due, but for jitter. With fixed_delay, it has a
-    /// meaning only while a tick is pending.
+    /// When the next tick is due, but for jitter. With fixed_delay, it has a meaning only while a
+    /// tick is pending.
     [[nodiscard]] time_point expiry() const noexcept { return impl_->expiry(); }
 
     /// As it was given, rounded up to a unit of the clock.

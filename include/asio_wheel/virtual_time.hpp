@@ -246,11 +246,13 @@ private:
         // context was stopped.
         template <class Predicate>
         [[nodiscard]] bool run_until_silent(Predicate& predicate, duration silence) {
+            const auto asked = clock::now();
             if (predicate()) {
                 return true;
             }
+            news_ += clock::now() - asked; // Its time is not that of the sockets.
             for (auto last = clock::now(); !stopped();) {
-                const duration silent_for = clock::now() - last; // When this pass began.
+                const bool long_enough = clock::now() - last >= silence; // When this pass began.
                 bool silent = true;
                 for (boost::asio::io_context* const context : time_.contexts_) {
                     if (!stopped() && context->poll_one() != 0) {
@@ -262,10 +264,8 @@ private:
                     }
                 }
                 if (!silent) {
-                    last = clock::now();
-                    silence_ = {};
-                } else if (silent_for >= silence) {
-                    silence_ += silent_for;
+                    last = news_ = clock::now();
+                } else if (long_enough) {
                     return false;
                 } else {
                     std::this_thread::yield(); // To peers in other threads.
@@ -275,11 +275,11 @@ private:
         }
 
         // For how long run_until_silent() has found nothing ready.
-        [[nodiscard]] duration silence() const { return silence_; }
+        [[nodiscard]] duration silence() const { return clock::now() - news_; }
 
     private:
         virtual_time& time_;
-        duration silence_{};
+        clock::time_point news_ = clock::now();
         std::vector<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
     };
 

@@ -44,6 +44,8 @@ void core::guarded::pause(time_count at) noexcept {
 }
 
 void core::resume() noexcept {
+    // If others use the timers, they must not guess while this thread arms the driver.
+    static_cast<void>(counts_.here());
     locked(*this, "resume()")->resume();
 }
 

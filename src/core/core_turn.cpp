@@ -91,6 +91,10 @@ void* core::guarded::on_turn(locked& guard) noexcept {
     const time_count judged = (std::min)(now, behind_ ? book_.pass_time() : share_.ended());
     behind_ = behind_ || stall_.giving_way() || (is_stall(others) && !paused() && !closing_);
     const time_count until = behind_ ? judged : now;
+    if (!paused()) {
+        measured_.get().meter.called((std::max)(others, std::chrono::nanoseconds(0)),
+                                     unit().nanoseconds_of(now));
+    }
     share_.begin_turn(now);
     const bool overtakes = out().follows_turn() || aborted_since();
     void* const first = turn(guard, until, share_.entries(others), !overtakes);
@@ -211,7 +215,7 @@ void core::guarded::want_turn(time_count now) noexcept {
     if (next_turn_.want()) {
         // The turn may come before the driver. What that one is overdue is the loop's lag; for what
         // was before, no wait is late.
-        measured_.get().meter.woke_up(overdue(now), unit().nanoseconds_of(now));
+        measured_.get().meter.queued(overdue(now), unit().nanoseconds_of(now));
         share_.begin_anew(now);
         queue_turn();
     }
@@ -353,8 +357,7 @@ bool core::guarded::arm(tick_t tick, time_count time, time_count real, time_coun
 // If no wait is pending, disarms the driver: only tombstones are filed. The next wait that starts
 // arms it. True if the driver is disarmed.
 //
-// Called by each wake-up, after handlers that may have ended the last wait, and by each start that
-// finds the core idle.
+// Called before the driver is armed, and when the last wait may have ended.
 bool core::guarded::become_idle() noexcept {
     counts_.forget_ended();
     if (!any_wait_pending()) {

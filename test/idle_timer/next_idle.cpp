@@ -178,6 +178,18 @@ BOOST_AUTO_TEST_CASE(each_period_is_told_on_a_clock_that_counts_in_fractions) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(more_periods_than_can_be_counted_are_told_once) {
+    using clock = manual_clock<struct tiny, std::chrono::duration<double>>;
+    asio::io_context ctx;
+    asio_wheel::virtual_time time({.spin_limit = 100}, ctx);
+    asio_wheel::basic_idle_timer<clock> idle(ctx, clock::duration(1e-12));
+    time.advance(20'000'000s);
+    std::size_t told = 0;
+    idle.async_next_idle([&](error_code ec, std::size_t n) { told += !ec && n > 1 ? 1 : 0; });
+    BOOST_CHECK_NO_THROW(time.advance(0s));
+    BOOST_TEST(told == 1U);
+}
+
 BOOST_FIXTURE_TEST_CASE(it_may_be_moved_while_it_is_waited_for, virtual_world) {
     auto first = std::make_unique<idle_timer>(ctx, 10s);
     std::string told;

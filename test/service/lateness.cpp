@@ -295,6 +295,30 @@ BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_does_not_hide_the_loo
     BOOST_TEST((l.longest_lag >= 49ms && l.longest_lag <= 50ms), printed(l));
 }
 
+// The turn that such a wait has queued is behind other handlers, too.
+BOOST_AUTO_TEST_CASE(a_loop_that_does_not_take_a_queued_turn_is_to_blame) {
+    for (const bool is_stall : {false, true}) {
+        const std::chrono::milliseconds blocked(is_stall ? 500 : 55);
+        late_world world;
+        std::deque<late_timer> late;
+        for (int i = 0; i < 20; ++i) {
+            late.emplace_back(world.ctx, 5ms).async_wait(ignore);
+        }
+        world.poll();
+        late_timer passed(world.ctx);
+        boost::asio::post(world.ctx, [&] {
+            passed.async_wait(ignore);
+            clock::advance(blocked); // Before the turn comes.
+        });
+        look(world.ctx);
+        BOOST_TEST(world.wheel.pending() == 0U);
+        const recent_lateness l = world.wheel.lateness();
+        BOOST_TEST((l.waits >= 20U && l.by_loop * 10 > l.late * 9), printed(l));
+        BOOST_TEST((l.longest >= blocked - 5ms && l.longest <= blocked + 1ms), printed(l));
+        BOOST_TEST((l.longest_lag >= blocked - 6ms && l.longest_lag <= blocked), printed(l));
+    }
+}
+
 // After a whole one, and not earlier.
 BOOST_AUTO_TEST_CASE(lateness_is_forgotten_after_a_minute) {
     lateness_meter meter;

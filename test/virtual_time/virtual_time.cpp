@@ -549,12 +549,12 @@ BOOST_FIXTURE_TEST_CASE(run_until_moves_time_for_what_an_answer_has_started, wor
 // The time of the predicate is not that of the sockets.
 BOOST_AUTO_TEST_CASE(run_until_waits_for_peers_also_if_its_predicate_is_slow) {
     asio::io_context ctx;
-    asio_wheel::virtual_time time({.io_timeout = 50ms}, ctx);
+    asio_wheel::virtual_time time({.io_timeout = 200ms}, ctx);
     bool asked = false, answered = false;
     std::thread peer;
     BOOST_CHECK_NO_THROW(time.run_until([&] {
         if (!std::exchange(asked, true)) {
-            std::this_thread::sleep_for(100ms);
+            std::this_thread::sleep_for(300ms);
             peer = std::thread([&] {
                 std::this_thread::sleep_for(5ms); // Longer than io_grace.
                 asio::post(ctx, [&answered] { answered = true; });

@@ -23,6 +23,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace asio_wheel::detail {
 
@@ -39,11 +40,27 @@ public:
         nanoseconds lag{0};
     };
 
-    /// At `now`, the driver has called, or a turn is queued that comes before it. It is late by
-    /// `lag`.
+    /// At `now`, the driver has called. It is late by `lag`.
     void woke_up(nanoseconds lag, nanoseconds now) noexcept {
+        queued(lag, now);
+        called({}, now);
+    }
+
+    /// At `now`, a turn is queued, which comes before the driver. The driver is late by `lag`.
+    void queued(nanoseconds lag, nanoseconds now) noexcept {
         woke_up_ = now;
-        lag_ = lag;
+        lag_ = queued_lag_ = lag;
+    }
+
+    /// At `now`, a queued turn has come, on a thread of the context. Others have kept it waiting for
+    /// so long: that is the loop's lag, too. But others may be the wheel's own handlers, a few at a
+    /// time.
+    void called(nanoseconds others, nanoseconds now) noexcept {
+        if (others > recent_lateness::allowed) {
+            woke_up_ = sum(woke_up_, others);
+            lag_ = sum(lag_, others);
+        }
+        const nanoseconds lag = sum(std::exchange(queued_lag_, {}), others);
         if (lag > recent_lateness::allowed) {
             late_waits& second = seconds_.at(second_of(now));
             second.longest_lag = (std::max)(second.longest_lag, lag);
@@ -136,8 +153,9 @@ private:
         return floor_saturating<std::chrono::seconds>(t).count();
     }
 
-    nanoseconds woke_up_{0}; // The last time,
-    nanoseconds lag_{0};     // and how late that was.
+    nanoseconds woke_up_{0};    // The last time,
+    nanoseconds lag_{0};        // and how late that was.
+    nanoseconds queued_lag_{0}; // Of a turn that has not come yet.
     long thread_ = 0;
     // With the present second, which is not over. So who asks once a minute misses nothing.
     recent_seconds<late_waits, recent_lateness::seconds + 1> seconds_;

@@ -30,7 +30,7 @@
 //     loaded      more than `often` times later than they are  giving_way    gives way
 //                 on average: a stall
 //     loaded      otherwise                                    loaded        delivers
-//     any         (none will come: see end())                  on_time
+//     giving_way  (none will come: see end())                  on_time
 //
 // If nothing else has run for `quiet`, all that had arrived was read. The wake-up that begins a
 // stall judges it once: what was due then is delivered without another judgement, however many

@@ -44,7 +44,8 @@ struct idle_entry : scaled_wait<Core> {
         if (idle < late) {
             return 0;
         }
-        const auto n = saturating<std::uint64_t>((idle - late) / period_at(scale));
+        const auto n =
+            static_cast<std::uint64_t>(saturating<std::int64_t>((idle - late) / period_at(scale)));
         if constexpr (std::is_floating_point_v<typename duration::rep>) {
             // The quotient may have been rounded down. What a wait has waited for is over.
             return add_saturating(expiry(scale, n + 1), late) <= now ? n + 1 : n;
