@@ -253,8 +253,8 @@ public:
                 boost::asio::use_service<detail::wheel_list>(context()).before_blocking();
                 left = std::chrono::milliseconds(10);
             }
-            std::this_thread::sleep_for( // One sleep is a day at most.
-                std::clamp(left, nanoseconds(1), nanoseconds(std::chrono::hours(24))));
+            constexpr nanoseconds most = detail::driver_timer<Clock, WaitTraits>::longest_sleep;
+            std::this_thread::sleep_for(std::clamp(left, nanoseconds(1), most));
         }
     }
 

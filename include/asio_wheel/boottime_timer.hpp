@@ -16,9 +16,9 @@ namespace asio_wheel {
 ///
 /// A wait whose deadline passes during a suspend completes right after the resume: on Linux by
 /// timerfd, two file descriptors for each context that has such timers. Where there is no timerfd,
-/// or no descriptor is free when the context's first boottime_timer is made, the context looks at
-/// the clock each second while such waits are pending. So they are late by up to a second after a
-/// resume.
+/// or no descriptor is free when the context's first boottime_timer is made, or in a child process,
+/// the context looks at the clock each second while such waits are pending. So they are late by up
+/// to a second after a resume. The same holds for wait(), which blocks a thread, on any system.
 ///
 /// After fork(), Asio's notify_fork() is needed, as for everything else of a context.
 ///

@@ -51,7 +51,8 @@ using partial_cancel_after =
 /// removed, and delays nothing. An operation that has completed is not cancelled any more, also if
 /// its handler was not called yet and the deadline passes meanwhile. (But a wait on a wheel can be
 /// aborted until its handler's turn: if several threads run the context, by a deadline in the same
-/// tick, too.)
+/// tick, too. And on a context for one thread, what completes inside a handler has its turn when
+/// that handler has returned: so a deadline that passes in the same handler may come before it.)
 ///
 /// Errors: the operation's. If the wheel refuses the wait (error::too_many_pending,
 /// error::wheel_stopped, or no memory), or is drained, the operation is cancelled at once, because
@@ -88,7 +89,9 @@ using partial_cancel_after =
 /// Exceptions. If the operation's cancellation throws, or its handler, because the operation ends
 /// inside the cancellation, then the exception leaves run(), or the emit() that has cancelled. Of
 /// what Asio has, only a coroutine's cancellation can throw: std::bad_alloc, if it is on another
-/// executor. The operation goes on then.
+/// executor. The operation goes on then. If there is no memory for the wait, so that the operation
+/// is cancelled when it starts, its handler must not throw: std::bad_alloc is lost then, and
+/// anything else ends the program.
 ///
 /// Lifetimes: nothing but the operation's. If the operation is destroyed without having completed,
 /// so is the wait. What is left in the handler's slot is of no more use; but do not destroy the

@@ -115,6 +115,7 @@ struct inspector_options {
 ///
 /// Lifetimes. The inspector and the contexts may end in any order. A context that has ended is
 /// shown as ended. The inspector does not survive fork(): in the child, neither use nor destroy it.
+/// The port and the connections stay open there until the child ends, or starts another program.
 /// The child can use the contexts if Asio's notify_fork() is called before and after fork(): no
 /// inspector reads them meanwhile.
 class inspector {

@@ -112,7 +112,8 @@ private:
     std::uint64_t max_ = 0;
 };
 
-/// What a wheel has done since it was made. All counts, but for `pending`, only grow.
+/// What a wheel has done since it was made. All counts, but for `pending`, only grow. (A wait whose
+/// start meets a turn of the wheel on another thread may for a moment be counted twice.)
 ///
 /// The difference of two snapshots is what the wheel has done in between:
 ///

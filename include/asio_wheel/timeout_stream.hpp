@@ -87,7 +87,8 @@ namespace asio_wheel {
 /// operations complete with operation_aborted. A stream that was moved from keeps its executor. If
 /// the next layer can be constructed from an executor, the stream gets a new one when it is used;
 /// otherwise it can only be destroyed or assigned to. The caller owns the buffers, and keeps them
-/// until the operation completes.
+/// until the operation completes. If handlers have another context than the stream, run those that
+/// are in its queue before the stream's context is destroyed.
 ///
 /// Cost. A stream is one allocation. An operation allocates nothing beyond what the next layer's
 /// operation does. (If handlers have another executor than the stream, the stream keeps that in a

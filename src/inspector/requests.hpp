@@ -88,8 +88,11 @@ struct host_and_port {
 /// Whether `text`, with brackets if it is an IPv6 address, is this address, as clients write it.
 /// (make_address() of some systems also understands other forms, such as one large number.) A
 /// socket that listens on `::` gives an address of IPv4 in the form of IPv6.
-[[nodiscard]] inline bool is_address(std::string_view text, const boost::asio::ip::address& a) {
+[[nodiscard]] inline bool is_address(std::string_view text, boost::asio::ip::address a) {
     namespace ip = boost::asio::ip;
+    if (a.is_v6()) { // Clients write no zone.
+        a = ip::address_v6(a.to_v6().to_bytes());
+    }
     if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
         text = text.substr(1, text.size() - 2);
     }
@@ -108,7 +111,7 @@ struct host_and_port {
     const auto names_it = [&](const std::string& name) {
         const host_and_port entry(name);
         return !own.host.empty() && same_name(entry.host, own.host) &&
-               (entry.port.empty() || entry.port == own.port);
+               (entry.port.empty() || entry.port == (own.port.empty() ? "80" : own.port));
     };
     if (std::any_of(allowed.begin(), allowed.end(), names_it)) {
         return true;

@@ -39,6 +39,10 @@
 #include <utility>
 #include <vector>
 
+#ifndef _WIN32
+#include <fcntl.h>
+#endif
+
 namespace asio_wheel::detail {
 
 class inspector_server final : public inspector_site,
@@ -118,6 +122,15 @@ private:
         return address;
     }
 
+    // A program that this one starts would keep the port, and the connections. (One that another
+    // thread starts at this moment still does.)
+    template <class Socket>
+    static void keep_to_this_program([[maybe_unused]] Socket& socket) {
+#ifndef _WIN32 // There, handles are not inherited by default.
+        static_cast<void>(::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC));
+#endif
+    }
+
     void listen(const tcp::endpoint& where) {
         error_code ec;
         const auto check = [&](const char* what) {
@@ -129,6 +142,7 @@ private:
         };
         static_cast<void>(acceptor_.open(where.protocol(), ec));
         check("open a socket for");
+        keep_to_this_program(acceptor_);
 #ifndef _WIN32 // There, it would let others take the port while it is in use.
         static_cast<void>(acceptor_.set_option(boost::asio::socket_base::reuse_address(true), ec));
 #endif
@@ -170,6 +184,9 @@ private:
         const auto accept_now = [&] {
             socket.emplace(executor_);
             static_cast<void>(acceptor_.accept(*socket, ec));
+            if (!ec) {
+                keep_to_this_program(*socket);
+            }
         };
         if (!ec && !socket && throws<std::exception>(accept_now)) {
             ec = boost::asio::error::no_memory;

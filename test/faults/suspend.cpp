@@ -35,6 +35,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <memory>
 #include <thread>
 
 namespace {
@@ -227,6 +228,15 @@ BOOST_AUTO_TEST_CASE(a_wait_for_which_the_reactor_has_no_memory_is_not_lost) {
     BOOST_TEST(!early);
 }
 
+BOOST_AUTO_TEST_CASE(a_thread_that_blocks_looks_at_the_clock_each_second) {
+    drained_context world;
+    boottime_timer lease(world.ctx, 1h);
+    std::future<void> over = std::async(std::launch::async, [&] { lease.wait(); });
+    std::this_thread::sleep_for(5ms); // Most likely, it sleeps.
+    sleeping_machine::suspend(8h);
+    BOOST_TEST((over.wait_for(limit) == std::future_status::ready));
+}
+
 BOOST_AUTO_TEST_CASE(a_pool_wakes_up_too) {
     boost::asio::thread_pool pool(2);
     boottime_timer lease(pool, 1h);
@@ -272,6 +282,27 @@ BOOST_AUTO_TEST_CASE(a_wait_goes_on_in_the_child) {
     w.t.cancel();
     w.world.run();
     BOOST_TEST(w.expired == 100);
+}
+
+// The timer that polls in its place ends with the wheel, and before its service in Asio.
+BOOST_AUTO_TEST_CASE(the_context_of_a_child_without_timerfd_ends) {
+    auto ctx = std::make_unique<asio::io_context>();
+    auto lease = std::make_shared<boottime_timer>(*ctx, 1h);
+    lease->async_wait([lease](const error_code&) {}); // Until the context ends.
+    lease.reset();
+    ctx->poll();
+    const sleeping_machine::without_timerfd none;
+    ctx->notify_fork(asio::execution_context::fork_prepare);
+    child_process child(
+        [&] {
+            ctx->notify_fork(asio::execution_context::fork_child);
+            ctx->poll();
+            ctx.reset();
+            return 0;
+        },
+        30);
+    ctx->notify_fork(asio::execution_context::fork_parent);
+    BOOST_TEST(child.wait() == exited_well);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -36,6 +36,11 @@
 #include <filesystem>
 #include <fstream>
 #endif
+#ifndef _WIN32
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#endif
 
 namespace {
 
@@ -76,6 +81,30 @@ BOOST_AUTO_TEST_CASE(an_inspector_ends_while_clients_are_connected) {
     static_cast<void>(silent.read_all(true));
     BOOST_TEST(get(next, "/metrics").status == 200);
 }
+
+#ifndef _WIN32
+// It would keep the port, and the connections.
+BOOST_AUTO_TEST_CASE(a_program_that_is_started_inherits_no_socket) {
+    const auto is_kept = [](int fd) { // By this program only, or it is none.
+        const int flags = ::fcntl(fd, F_GETFD);
+        return flags == -1 || (flags & FD_CLOEXEC) != 0;
+    };
+    asio::io_context ctx;
+    const inspector it(ctx);
+    const auto c = listener(it);
+    int sockets = 0;
+    for (int fd = 0; fd < 1'000; ++fd) {
+        ::sockaddr_in here{};
+        ::socklen_t size = sizeof here;
+        if (::getsockname(fd, reinterpret_cast<::sockaddr*>(&here), &size) == 0 &&
+            here.sin_family == AF_INET && here.sin_port == htons(it.port())) {
+            ++sockets;
+            BOOST_TEST(is_kept(fd));
+        }
+    }
+    BOOST_TEST(sockets == 2); // One accepts, and one was accepted.
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(a_context_may_end_before_its_inspector) {
     auto ctx = std::make_unique<asio::io_context>();

@@ -263,6 +263,21 @@ BOOST_AUTO_TEST_CASE(an_address_of_ipv4_names_a_server_that_listens_on_both) {
     BOOST_TEST(reached("[2001:DB8::1]", "2001:db8::1"));
 }
 
+BOOST_AUTO_TEST_CASE(a_link_local_address_has_no_zone_in_a_host) {
+    const asio::ip::address_v6 here(asio::ip::make_address_v6("fe80::1").to_bytes(), 2);
+    BOOST_TEST(asio_wheel::detail::is_own_host("[fe80::1]", {here, 80}, {}));
+    BOOST_TEST(!asio_wheel::detail::is_own_host("[fe80::2]", {here, 80}, {}));
+}
+
+BOOST_AUTO_TEST_CASE(a_host_without_a_port_has_port_80_also_if_that_is_allowed) {
+    const auto allowed = [](const char* host, const char* name) {
+        return asio_wheel::detail::is_own_host(host, {}, {name});
+    };
+    BOOST_TEST(allowed("example.org", "example.org:80"));
+    BOOST_TEST(!allowed("example.org", "example.org:81"));
+    BOOST_TEST(allowed("example.org:81", "example.org"));
+}
+
 // Nobody can connect to 0.0.0.0 by that name.
 BOOST_AUTO_TEST_CASE(the_url_leads_to_the_page_also_if_it_listens_on_all_addresses) {
     asio::io_context ctx;

@@ -19,6 +19,7 @@
 #include "support/seed.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/append.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -256,6 +257,36 @@ BOOST_FIXTURE_TEST_CASE(exceptions_of_cancellation_become_timeouts_others_do_not
     BOOST_CHECK_THROW(std::rethrow_exception(seen), std::runtime_error);
     run(nullptr);
     BOOST_TEST((seen == nullptr));
+}
+
+/// An operation that passes `value` in the place of an error.
+template <class Value>
+struct post_value {
+    using executor_type = asio::io_context::executor_type;
+
+    asio::io_context& ctx;
+    Value value;
+
+    [[nodiscard]] executor_type get_executor() const noexcept { return ctx.get_executor(); }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const {
+        asio::post(ctx, asio::append(std::forward<Handler>(handler), value));
+    }
+};
+
+BOOST_FIXTURE_TEST_CASE(an_operation_may_pass_what_converts_to_its_error, virtual_world) {
+    error_code seen;
+    std::exception_ptr thrown = std::make_exception_ptr(1);
+    const auto see = timeout(1s, [&](error_code ec) { seen = ec; });
+    const auto catches = timeout(1s, [&](const std::exception_ptr& e) { thrown = e; });
+    asio::async_initiate<decltype(see), void(error_code)>(
+        post_value<asio::error::misc_errors>{ctx, asio::error::eof}, see);
+    asio::async_initiate<decltype(catches), void(std::exception_ptr)>(
+        post_value<std::nullptr_t>{ctx, nullptr}, catches);
+    poll();
+    BOOST_TEST(seen == asio::error::eof);
+    BOOST_TEST((thrown == nullptr));
 }
 
 BOOST_FIXTURE_TEST_CASE(channels_time_out, fixture) {

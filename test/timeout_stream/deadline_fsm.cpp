@@ -978,6 +978,17 @@ BOOST_FIXTURE_TEST_CASE(what_was_set_can_be_asked, machine) {
     BOOST_TEST((!nothing.message && !nothing.try_late));
 }
 
+BOOST_FIXTURE_TEST_CASE(what_has_lost_its_wait_gets_another_one, machine) {
+    set_reads(10);
+    begin(read);
+    fsm.wait_dropped(fsm.turn());
+    BOOST_TEST(!fsm.armed());
+    at(20).end(read);
+    set_reads(30).begin(read);
+    fsm.wait_dropped(fsm.turn() - 1); // A past one.
+    BOOST_TEST(fsm.armed());
+}
+
 // Misuse.
 
 BOOST_FIXTURE_TEST_CASE(taking_a_setting_back_without_a_wait_fails_an_assertion, machine) {

@@ -15,7 +15,9 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/read.hpp>
@@ -77,6 +79,24 @@ struct streaming : virtual_world {
         wire->write.complete({}, n);
         poll();
     }
+};
+
+/// Takes nothing, once.
+struct throws_once {
+    asio::io_context* ctx;
+    bool* throws;
+
+    [[nodiscard]] asio::io_context& query(asio::execution::context_t) const noexcept {
+        return *ctx;
+    }
+    template <class Function>
+    void execute(Function f) const {
+        if (std::exchange(*throws, false)) {
+            throw std::runtime_error("no");
+        }
+        ctx->get_executor().execute(std::move(f));
+    }
+    friend bool operator==(const throws_once&, const throws_once&) noexcept = default;
 };
 
 } // namespace
@@ -518,6 +538,27 @@ BOOST_FIXTURE_TEST_CASE(a_handler_that_throws_leaves_no_wait, streaming) {
     wire->read.complete({}, 1);
     BOOST_TEST(message_of<std::exception>([&] { poll(); }) == "thrown");
     BOOST_TEST(wheel.pending() == 0U);
+}
+
+// The executor has thrown, so the wait was destroyed.
+BOOST_FIXTURE_TEST_CASE(a_stream_that_has_lost_its_wait_gets_another_one, streaming) {
+    bool throws = false;
+    std::function<void()> read_there = [&] {
+        const auto again = [&](error_code ec, std::size_t n) {
+            note("read")(ec, n);
+            if (!ec) {
+                read_there();
+            }
+        };
+        s->read_expires_after(10s);
+        s->async_read_some(asio::buffer(memory),
+                           asio::bind_executor(throws_once{&ctx, &throws}, again));
+    };
+    read_there();
+    throws = true;
+    BOOST_CHECK_THROW(pass(10s), std::runtime_error);
+    complete_read();
+    BOOST_TEST(log_after(10s) == "read ok 1, read late");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_that_is_forgotten_leaves_no_wait, streaming) {

@@ -52,9 +52,8 @@ public:
         lag_ = queued_lag_ = lag;
     }
 
-    /// At `now`, a queued turn has come, on a thread of the context. Others have kept it waiting for
-    /// so long: that is the loop's lag, too. But others may be the wheel's own handlers, a few at a
-    /// time.
+    /// At `now`, a queued turn has come, on a thread of the context. Others have kept it waiting
+    /// for so long. Unless that is as short as any turn of a loop, it is the loop's lag, too.
     void called(nanoseconds others, nanoseconds now) noexcept {
         if (others > recent_lateness::allowed) {
             woke_up_ = sum(woke_up_, others);

@@ -10,6 +10,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_BOOTTIME_DRIVER_TIMER_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_BOOTTIME_DRIVER_TIMER_HPP
 
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/driver_timer.hpp>
 #include <asio_wheel/detail/time/boottime_clock.hpp>
 
@@ -107,6 +108,8 @@ class boottime_driver_timer {
 
 public:
     explicit boottime_driver_timer(const context_executor& ex) : descriptor_(ex) {
+        // Its service in Asio must be older than the wheel's, also if a child process needs it.
+        static_cast<void>(polled_boottime_timer(ex));
         if (!open()) {
             polled_.emplace(ex);
         }
@@ -161,10 +164,11 @@ private:
         if (fd < 0) {
             return false;
         }
+        scope_exit undo([fd] { ::close(fd); });
         boost::system::error_code ec;
-        static_cast<void>(descriptor_.assign(fd, ec)); // It reports by ec.
-        if (ec) {
-            ::close(fd);
+        static_cast<void>(descriptor_.assign(fd, ec)); // It reports by ec, or throws bad_alloc.
+        if (!ec) {
+            undo.release();
         }
         return !ec;
     }
@@ -194,6 +198,7 @@ using boottime_driver_timer = polled_boottime_timer;
 template <>
 struct driver_timer<boottime_clock, boost::asio::wait_traits<boottime_clock>> {
     using type = boottime_driver_timer;
+    static constexpr std::chrono::seconds longest_sleep{1};
 };
 
 } // namespace asio_wheel::detail

@@ -14,6 +14,8 @@
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
+#include <chrono>
+
 namespace asio_wheel::detail {
 
 template <class WaitTraits>
@@ -30,6 +32,8 @@ template <class Clock, class WaitTraits>
 struct driver_timer {
     using type =
         boost::asio::basic_waitable_timer<Clock, driver_traits<WaitTraits>, context_executor>;
+    /// After so long, a thread that sleeps until a time of the clock looks at it again.
+    static constexpr std::chrono::hours longest_sleep{24};
 };
 
 } // namespace asio_wheel::detail

@@ -67,6 +67,13 @@ template <class T>
 inline constexpr bool is_error =
     std::is_same_v<T, boost::system::error_code> || std::is_same_v<T, std::exception_ptr>;
 
+/// The error of a first result: an operation may pass what only converts to it.
+template <class T, class Value = std::decay_t<T>>
+using error_from =
+    std::conditional_t<is_error<Value>, Value,
+                       std::conditional_t<std::is_convertible_v<T, boost::system::error_code>,
+                                          boost::system::error_code, std::exception_ptr>>;
+
 template <class T>
 inline constexpr bool is_tuple = false;
 template <class... T>
@@ -128,7 +135,7 @@ struct timed_out_result {
     template <class... Signatures, class Handler, class First, class... Rest>
     void deliver(const boost::system::error_code* why, Handler&& handler, First&& first,
                  Rest&&... rest) const {
-        std::decay_t<First> result(std::forward<First>(first));
+        error_from<First> result(std::forward<First>(first));
         if (why != nullptr && was_cancelled(result)) {
             assign_error(result, *why ? *why : error);
         }

@@ -43,6 +43,7 @@
 //   asked(), else                   close         close; the wait goes on
 //   wait_failed(), its turn         -             something to watch: close, no wait. Else no wait.
 //   wait_refused()                  not allowed   the same
+//   wait_dropped(), its turn        -             no wait. The next event finds that.
 //   these, a past turn              none          none; the wait goes on
 //   grace_ended(), its grace        close. With a later deadline: ask, or as with set()
 //   the same, a past grace          none          none; the wait goes on
@@ -73,8 +74,8 @@
 //  1. A wait ends at the earliest deadline that is watched, or before. It is moved when a deadline
 //     is earlier, but not when a deadline becomes later or its operation ends. Most often the
 //     operation's handler begins the next operation, which then finds its wait there.
-//  2. Each deadline that is watched has a wait, until the machine says close. What is pending when
-//     a stream is closed ends at once, so its deadline needs no wait.
+//  2. Each deadline that is watched has a wait, until the machine says close, or the wait is
+//     dropped. What is pending when a stream is closed ends at once, so its deadline needs no wait.
 //  3. A deadline is that of each operation of its direction that is pending. When it is set, it
 //     changes for all of them. A message's deadline begins between two reads.
 //  4. The end of a period is a deadline, too, of each direction that it concerns.
@@ -310,18 +311,17 @@ public:
     /// The wait of a turn was ended for another reason than its time.
     [[nodiscard]] action wait_failed(std::uint64_t turn,
                                      const boost::system::error_code& why) noexcept {
-        if (!is_current(turn)) {
-            return {};
-        }
-        disarm();
-        return fail(why) ? action{action::kind::close} : action{};
+        return is_current(turn) ? wait_refused(why) : action{};
     }
 
     /// The wait that wait_ended() asked for could not be started.
     [[nodiscard]] action wait_refused(const boost::system::error_code& why) noexcept {
-        BOOST_ASSERT(armed_);
-        return wait_failed(turn_, why);
+        disarm();
+        return fail(why) ? action{action::kind::close} : action{};
     }
+
+    /// The wait of a turn was destroyed without having ended: its executor has thrown.
+    void wait_dropped(std::uint64_t turn) noexcept { armed_ = armed_ && turn != turn_; }
 
     /// The grace of a direction has ended.
     [[nodiscard]] action grace_ended(direction what, std::uint64_t grace, time_point now) noexcept {

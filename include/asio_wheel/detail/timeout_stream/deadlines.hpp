@@ -26,10 +26,12 @@
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/idle_scale.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
+#include <asio_wheel/detail/threads/relaxed_atomic.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout_stream/deadline_fsm.hpp>
 #include <asio_wheel/detail/timeout_stream/limits.hpp>
@@ -75,8 +77,8 @@ public:
     };
 
     stream_deadlines(const Executor& ex, const stream_limits& l)
-        : wheel_(wheel_of<clock>(ex)), mutex_(wheel_.options().locking), timer_(ex),
-          idle_(*this, l.idle.length, l.min_idle), fsm_(l) {
+        : wheel_(wheel_of<clock>(ex)), mutex_(wheel_.options().locking), timer_(ex), fsm_(l),
+          idle_(*this, l.idle.length, l.min_idle) {
         if (l.idle.length != no_period) {
             static_cast<void>(idle_after(l.idle.length)); // Nothing is pending.
         }
@@ -186,9 +188,10 @@ public:
         time_point end;
         {
             const std::lock_guard<optional_mutex> guard(mutex_);
-            watch.turn = fsm_.turn();
+            watch.turn = starting_ = fsm_.turn();
             end = fsm_.wait_end();
         }
+        const scope_exit started([&] { starting_ = watch.turn = 0; }); // Or that has thrown.
         timer_.expires_at(end);
         timer_.async_wait(std::forward<Watch>(watch));
         if (idle_.listed) { // Rule 3.
@@ -307,6 +310,14 @@ public:
         return carry_out(fsm_.wait_ended(turn, wheel_.now()));
     }
 
+    /// The wait of a turn was destroyed without being called. If wait() throws, that follows.
+    void dropped(std::uint64_t turn) noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        if (turn != starting_) {
+            fsm_.wait_dropped(turn);
+        }
+    }
+
 private:
     using core_type = wheel_core<clock, traits>;
 
@@ -400,8 +411,9 @@ private:
     wheel_service<clock>& wheel_;
     mutable optional_mutex mutex_;
     basic_waitable_timer<clock, traits, Executor> timer_;
-    idle_period idle_; // After the timer, which the scale uses until it is removed.
     deadline_fsm fsm_;
+    relaxed_atomic<std::uint64_t> starting_ = 0; // The turn that wait() is starting; 0 if none.
+    idle_period idle_; // After the timer and the machine, which the scale uses until it is removed.
 };
 
 } // namespace asio_wheel::detail

@@ -84,6 +84,13 @@ public:
 
     stream_watch(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex, const Tag& tag)
         : bound_to<Executor>(std::move(ex)), tag_(tag), impl_(impl), memory_(upstream()) {}
+    stream_watch(stream_watch&&) = default;
+    stream_watch& operator=(stream_watch&&) = delete;
+    ~stream_watch() { // Uncalled, unless the stream is not known any more.
+        if (const std::shared_ptr<Impl> impl = impl_.lock()) {
+            impl->deadlines.dropped(turn);
+        }
+    }
 
     [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(memory_); }
     [[nodiscard]] upstream upstream_allocator() const noexcept { return memory_.upstream(); }
@@ -92,6 +99,7 @@ public:
     void operator()(const boost::system::error_code& ec) {
         if (const std::shared_ptr<Impl> impl = impl_.lock()) {
             impl->on_time(*this, ec);
+            impl_.reset();
         }
     }
 

@@ -183,6 +183,8 @@ public:
     /// of a slow message goes on with its next read. What is written counts when the system has
     /// taken it; at the end of a period, the peer is asked as for idle_after(), and what it has
     /// taken counts. So a connection that is always below the rate ends after up to two periods.
+    /// (But the system takes bytes in bursts, and a burst of so many bytes begins a period. So a
+    /// peer that takes more than half of the rate may go on.)
     ///
     /// It guards against peers that send or read slowly, to hold the connection (a slow-loris). A
     /// read that waits for the next request is slow, too: set the rate when a message begins, and
