@@ -56,8 +56,9 @@ struct lateness_limits {
 ///
 /// A wait is late if it was found due more than a tick and 2 ms after its deadline. The tick is the
 /// wheel's promise, and 2 ms are for the timers of operating systems. The rest is split, wait by
-/// wait. As long as the driver was due and the context did not call the wheel, the loop is the
-/// cause: all sockets were as late. What is left is the wheel's.
+/// wait. As long as the driver was due and the context did not call the wheel, or other handlers
+/// kept a turn of the wheel waiting in the context's queue, the loop is the cause: all sockets were
+/// as late. What is left is the wheel's: more was due at once than one turn delivers.
 ///
 /// That is not the same as a comparison of wheel_stats::lateness with wheel_stats::loop_lag. The
 /// one counts waits, the other wake-ups: if 4 of 10,000 wake-ups are late by 80 ms, then 3 of 100
