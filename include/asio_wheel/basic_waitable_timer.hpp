@@ -242,9 +242,9 @@ public:
         return postpone_until(point_of(from_now));
     }
 
-    /// Blocks the thread until the timer has expired. Pending waits are not affected. In paused
-    /// time, another thread must move it: on the thread that moves a virtual_time, this throws
-    /// std::logic_error. Time that is paused during the call may be noticed late.
+    /// Blocks the thread until the timer has expired. Pending waits are not affected. While time is
+    /// paused, another thread must move it: on the thread that moves a virtual_time, this throws
+    /// std::logic_error. If time is paused during the call, the call may notice that late.
     void wait() {
         using nanoseconds = std::chrono::nanoseconds;
         while (now() < expiry()) {

@@ -43,8 +43,8 @@ using partial_timeout =
 ///
 /// It is called exactly if the deadline was the first cause of the operation's cancellation,
 /// whatever the operation made of it. (For one that has completed, but whose handler was not called
-/// yet, see cancel_after().) `why` is error::timed_out, or the error that timeout() was
-/// given. If the wheel refused the wait or was drained, it is the wheel's error instead.
+/// yet, see cancel_after().) `why` is error::timed_out, or the error that timeout() was given. If
+/// the wheel refused the wait or was drained, it is the wheel's error instead.
 ///
 /// The function should not throw. If it does, the exception leaves run(), as that of a handler
 /// does, and the token's handler is destroyed without being called.

@@ -276,16 +276,21 @@ void core::guarded::note_saved(time_count expiry) noexcept {
     }
 }
 
-// Paused time begins or ends, or the clock was set back: time jumps. Nothing is late any more, and
-// the next slice visits again what was held back. In a visit, whose end says that the wheel does
-// not give way any more.
-void core::guarded::note_jump(time_count now) noexcept {
+// Nothing is late any more, or no wake-up is going to judge it. The end of the next visit says that
+// the wheel does not give way any more.
+void core::guarded::forget_late() noexcept {
     behind_ = false;
-    share_.begin_anew(now);
-    book_.release_held();
     if (stall_.giving_way()) {
         stall_.end();
     }
+}
+
+// Paused time begins or ends, or the clock was set back: time jumps. The next slice visits again
+// what was held back. In a visit.
+void core::guarded::note_jump(time_count now) noexcept {
+    forget_late();
+    share_.begin_anew(now);
+    book_.release_held();
 }
 
 // The wheel does not give way any more, outside of a visit.
@@ -336,12 +341,8 @@ void core::guarded::keep_armed() noexcept {
     const time_count due =
         (std::max)(clock_.begin_of(next), behind_ ? (std::min)(book_.pass_time(), now) : now);
     if (!arm(next, time, real, due)) {
-        // No wake-up will judge what is late, or end a stall. The turn ends with a visit.
-        behind_ = false;
-        if (stall_.giving_way()) {
-            stall_.end();
-        }
-        want_turn(now);
+        forget_late();
+        want_turn(now); // A turn is a visit.
     }
 }
 
@@ -364,10 +365,9 @@ bool core::guarded::become_idle() noexcept {
         core_.idle_.store(true, std::memory_order_seq_cst);
         if (!any_wait_pending()) {
             alarm_.disarm();
-            // There is nothing to deliver.
-            behind_ = false;
-            if (stall_.giving_way()) {
-                stall_.end();
+            const bool gave_way = stall_.giving_way();
+            forget_late(); // There is nothing to deliver.
+            if (gave_way) {
                 end_stall();
             }
             return true;

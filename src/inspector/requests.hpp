@@ -108,15 +108,16 @@ struct host_and_port {
                                       const boost::asio::ip::tcp::endpoint& here,
                                       const std::vector<std::string>& allowed) {
     const host_and_port own(text);
+    const std::string_view port = own.port.empty() ? "80" : own.port;
     const auto names_it = [&](const std::string& name) {
         const host_and_port entry(name);
         return !own.host.empty() && same_name(entry.host, own.host) &&
-               (entry.port.empty() || entry.port == (own.port.empty() ? "80" : own.port));
+               (entry.port.empty() || entry.port == port);
     };
     if (std::any_of(allowed.begin(), allowed.end(), names_it)) {
         return true;
     }
-    if ((own.port.empty() ? "80" : own.port) != std::to_string(here.port())) {
+    if (port != std::to_string(here.port())) {
         return false;
     }
     return same_name(own.host, "localhost") || own.host == "127.0.0.1" || own.host == "[::1]" ||

@@ -237,10 +237,12 @@ private:
     // Read without the lock, and written under it. The litmus tests are in test/memory_model/.
     //
     alignas(64) visit_count visits_;
-    // True if the driver need not be armed, because no wait is pending. A thread that starts a wait
-    // without the lock must then take it, and see to it that the driver is armed. Either this
-    // thread sees the flag, or the thread that sets the flag sees the new wait counted: see
-    // thread_count; litmus tests: start_idle, start_idle_shared, start_idle_new_thread.
+    // True if no wait is pending, and the driver is not armed. A thread that starts a wait without
+    // the lock reads this flag after it has counted the wait. If the flag is set, the thread takes
+    // the lock, and arms the driver. Either this thread sees the flag, or the thread that sets the
+    // flag sees the new wait counted: see thread_count; litmus tests: start_idle,
+    // start_idle_shared, start_idle_new_thread. For a moment, it may be set though a wait is
+    // pending: see become_idle().
     atomic<bool> idle_{true};
     // True once a wait was sent to another executor.
     atomic<bool> has_dispatched_{false};

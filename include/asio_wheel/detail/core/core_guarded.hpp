@@ -98,6 +98,7 @@ struct alignas(64) core::guarded {
     void note_turn_of(const wait_node& wait) noexcept;
     [[nodiscard]] std::chrono::nanoseconds overdue(time_count now) const noexcept;
     void note_saved(time_count expiry) noexcept;
+    void forget_late() noexcept;
     void note_jump(time_count now) noexcept;
     void end_stall() noexcept;
     bool follow_set_back(time_count now) noexcept;

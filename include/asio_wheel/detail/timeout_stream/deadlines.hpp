@@ -191,7 +191,8 @@ public:
             watch.turn = starting_ = fsm_.turn();
             end = fsm_.wait_end();
         }
-        const scope_exit started([&] { starting_ = watch.turn = 0; }); // Or that has thrown.
+        // If that throws, take_back() or refuse() follows. So what is left is no wait that is lost.
+        const scope_exit started([&] { starting_ = watch.turn = 0; });
         timer_.expires_at(end);
         timer_.async_wait(std::forward<Watch>(watch));
         if (idle_.listed) { // Rule 3.
@@ -310,7 +311,7 @@ public:
         return carry_out(fsm_.wait_ended(turn, wheel_.now()));
     }
 
-    /// The wait of a turn was destroyed without being called. If wait() throws, that follows.
+    /// The wait of a turn was destroyed without being called: it is lost, unless wait() throws.
     void dropped(std::uint64_t turn) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         if (turn != starting_) {

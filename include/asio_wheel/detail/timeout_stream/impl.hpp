@@ -86,7 +86,7 @@ public:
         : bound_to<Executor>(std::move(ex)), tag_(tag), impl_(impl), memory_(upstream()) {}
     stream_watch(stream_watch&&) = default;
     stream_watch& operator=(stream_watch&&) = delete;
-    ~stream_watch() { // Uncalled, unless the stream is not known any more.
+    ~stream_watch() { // It was not called if it still knows the stream.
         if (const std::shared_ptr<Impl> impl = impl_.lock()) {
             impl->deadlines.dropped(turn);
         }
