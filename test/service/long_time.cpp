@@ -690,6 +690,10 @@ BOOST_AUTO_TEST_CASE(sums_and_differences_of_times_end_where_their_clock_does) {
                 asio_wheel::detail::until_saturating(time_point(from), time_point(d));
             wrong += sum.time_since_epoch().count() == ended(a + b) ? 0 : 1;
             wrong += difference.count() == ended(b - a) ? 0 : 1;
+            if (b >= 0) {
+                const duration end = asio_wheel::detail::add_saturating(from, d);
+                wrong += end.count() == ended(a + b) ? 0 : 1;
+            }
         }
     }
     BOOST_TEST(wrong == 0);

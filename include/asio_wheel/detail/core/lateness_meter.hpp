@@ -130,7 +130,7 @@ private:
         }
     }
 
-    // None of these results is negative, and they end at the longest duration.
+    // These results end at the longest duration. In a sum, `b` is not negative.
     [[nodiscard]] static nanoseconds sum(nanoseconds a, nanoseconds b) noexcept {
         return add_saturating(a, b);
     }

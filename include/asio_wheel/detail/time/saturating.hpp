@@ -128,12 +128,12 @@ to_nanoseconds(std::chrono::duration<Rep, Period> d) noexcept {
     return ceil_saturating<std::chrono::nanoseconds>(d);
 }
 
-/// `a + b`, for durations that are not negative.
+/// `a + b`, where `b` is not negative.
 template <class Rep, class Period>
 [[nodiscard]] constexpr std::chrono::duration<Rep, Period>
 add_saturating(std::chrono::duration<Rep, Period> a,
                std::chrono::duration<Rep, Period> b) noexcept {
-    return b > (a.max)() - a ? (a.max)() : a + b;
+    return a > a.zero() && b > (a.max)() - a ? (a.max)() : a + b;
 }
 
 /// `time + d`, where `d` is rounded up to the unit of `time`.
