@@ -56,7 +56,7 @@ struct wheel_options {
     /// If the wheel comes later than this, the context was stopped, suspended or blocked. Then data
     /// may have arrived in time that was not read yet. So the context is given turns, until nothing
     /// but the wheel has run for 500 µs, before the wheel delivers what has become due meanwhile.
-    /// It is given no more turns when one turn, and 5 ms, have saved nobody: when no wait that is
+    /// It is given no more turns when two turns, and 5 ms, have saved nobody: when no wait that is
     /// due was moved, touched or cancelled. Then a context that goes on being late is overloaded,
     /// and not stalled. It is given turns for no longer than the stall was, and no longer than 5 s.
     /// Sleeps, intervals, schedulers and delay queues are not held back. With several threads,

@@ -439,17 +439,17 @@ struct timed_by_idle_stream {
     std::array<char, 8> memory{};
 };
 
-// On a context that does not fall idle meanwhile. An earlier wait makes the driver ready before the
-// sockets are: epoll reports what became ready first. Real time.
-using touched_connections = std::tuple<timed_by_idle_timer, timed_by_idle_stream>;
-
-BOOST_AUTO_TEST_CASE_TEMPLATE(touches_after_a_stall_are_seen, Connection, touched_connections) {
+// A context that does not fall idle after a stall. There, `early` makes the driver ready before the
+// sockets are. Real time.
+template <class Connection>
+void touch_after_a_stall(std::chrono::milliseconds early, std::chrono::milliseconds runs_after) {
     asio::io_context ctx;
     auto& wheel = asio_wheel::make_wheel(ctx, {.budget = 1000}); // All of them in one turn.
-    asio_wheel::steady_timer early(ctx, 50ms);
-    early.async_wait(ignore);
     pairs sockets(ctx);
     counts seen;
+    asio_wheel::steady_timer first(ctx, early);
+    first.async_wait(ignore);
+    std::this_thread::sleep_for(runs_after);
     bool over = false;
     std::function<void()> busy = [&] {
         std::this_thread::sleep_for(1ms);
@@ -469,6 +469,19 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(touches_after_a_stall_are_seen, Connection, touche
     BOOST_TEST(seen.active_closed == 0U);
     BOOST_TEST(seen.silent_closed == silent);
     BOOST_TEST(wheel.stats().stalls >= 1U);
+}
+
+using touched_connections = std::tuple<timed_by_idle_timer, timed_by_idle_stream>;
+
+// The driver is due during the stall. Epoll reports what became ready first.
+BOOST_AUTO_TEST_CASE_TEMPLATE(touches_after_a_stall_are_seen, Connection, touched_connections) {
+    touch_after_a_stall<Connection>(50ms, 0ms);
+}
+
+// The driver is due before the stall, and comes before the context looks at its sockets.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_wake_up_in_the_queue_of_a_stalled_context_closes_nobody, Connection,
+                              touched_connections) {
+    touch_after_a_stall<Connection>(1ms, 20ms);
 }
 
 // Virtual time is never late, however far it moves.

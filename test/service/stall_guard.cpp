@@ -74,9 +74,11 @@ BOOST_FIXTURE_TEST_CASE(a_stall_gives_way_only_while_that_saves_somebody, stalle
     BOOST_TEST(guard.stalls() == 1U);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_pass_of_a_slow_loop_that_saves_nobody_is_enough, stalled_loop) {
+BOOST_FIXTURE_TEST_CASE(two_passes_of_a_slow_loop_that_save_nobody_are_enough, stalled_loop) {
     BOOST_TEST(gives_way(1s, 10s));
+    BOOST_TEST(gives_way(115ms)); // What was found together with this wake-up comes after it,
     BOOST_TEST(gives_way_after_saving(115ms));
+    BOOST_TEST(gives_way(115ms)); // or posts what comes after it.
     BOOST_TEST(!gives_way(115ms));
 }
 

@@ -21,8 +21,8 @@
 //     giving_way  nothing else has run for `quiet`
 //                   and somebody was saved                   on_time       delivers
 //                   and nobody was                           loaded        delivers
-//     giving_way  since the last wake-up, and for `grace`,     loaded        delivers
-//                 nobody was saved
+//     giving_way  since the last wake-up but one, and for      loaded        delivers
+//                 `grace`, nobody was saved
 //     giving_way  for as long as the stall, or `longest`       loaded        delivers
 //     giving_way  otherwise                                    giving_way    gives way
 //     giving_way  (nothing that guards data is due any more)   loaded
@@ -32,7 +32,9 @@
 //     loaded      otherwise                                    loaded        delivers
 //     giving_way  (none will come: see end())                  on_time
 //
-// If nothing else has run for `quiet`, all that had arrived was read. The wake-up that begins a
+// If nothing else has run for `quiet`, all that had arrived was read. A single wake-up that saves
+// nobody shows nothing: it may come together with what the context has found at its sockets, and
+// before it. The wake-up that begins a
 // stall judges it once: what was due then is delivered without another judgement, however many
 // turns that takes.
 
@@ -120,7 +122,8 @@ private:
     }
 
     void go_on(clock::time_point now) noexcept {
-        const nanoseconds pass = now - std::exchange(last_, now);
+        const clock::time_point before = std::exchange(last_, now);
+        const nanoseconds pass = now - before;
         if (pass > quick) {
             busy_ = now;
         }
@@ -130,7 +133,7 @@ private:
         }
         if (now - busy_ >= quiet) {
             state_ = saved_any_ ? state::on_time : state::loaded;
-        } else if (now - useful_ >= grace || now >= end_) {
+        } else if ((useful_ < before && now - useful_ >= grace) || now >= end_) {
             state_ = state::loaded;
             mean_ = (std::max)((std::min)(pass, longest), mean_);
         }
@@ -153,7 +156,7 @@ private:
     bool saved_any_ = false;   // Since the stall began.
     clock::time_point last_;   // The last wake-up,
     clock::time_point busy_;   // the last one before which something else has run,
-    clock::time_point useful_; // and the last one before which somebody was saved.
+    clock::time_point useful_; // and the last one before which somebody was saved, or the first.
     clock::time_point end_;
     nanoseconds mean_{0}; // Of how late wake-ups are, since a stall that may be load.
     std::uint64_t stalls_ = 0;
