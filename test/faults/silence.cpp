@@ -439,8 +439,8 @@ struct timed_by_idle_stream {
     std::array<char, 8> memory{};
 };
 
-// A context that does not fall idle after a stall. There, `early` makes the driver ready before the
-// sockets are. Real time.
+// A context that does not fall idle after a stall. A wait of `early` makes its driver ready before
+// the sockets are. The context runs after `runs_after`. Real time.
 template <class Connection>
 void touch_after_a_stall(std::chrono::milliseconds early, std::chrono::milliseconds runs_after) {
     asio::io_context ctx;

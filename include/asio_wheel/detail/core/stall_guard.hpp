@@ -34,9 +34,10 @@
 //
 // If nothing else has run for `quiet`, all that had arrived was read. A single wake-up that saves
 // nobody shows nothing: it may come together with what the context has found at its sockets, and
-// before it. The wake-up that begins a
-// stall judges it once: what was due then is delivered without another judgement, however many
-// turns that takes.
+// before it.
+//
+// The wake-up that begins a stall judges it once: what was due then is delivered without another
+// judgement, however many turns that takes.
 
 #ifndef ASIO_WHEEL_DETAIL_CORE_STALL_GUARD_HPP
 #define ASIO_WHEEL_DETAIL_CORE_STALL_GUARD_HPP
@@ -122,8 +123,8 @@ private:
     }
 
     void go_on(clock::time_point now) noexcept {
-        const clock::time_point before = std::exchange(last_, now);
-        const nanoseconds pass = now - before;
+        const clock::time_point previous = std::exchange(last_, now);
+        const nanoseconds pass = now - previous;
         if (pass > quick) {
             busy_ = now;
         }
@@ -133,7 +134,7 @@ private:
         }
         if (now - busy_ >= quiet) {
             state_ = saved_any_ ? state::on_time : state::loaded;
-        } else if ((useful_ < before && now - useful_ >= grace) || now >= end_) {
+        } else if ((useful_ < previous && now - useful_ >= grace) || now >= end_) {
             state_ = state::loaded;
             mean_ = (std::max)((std::min)(pass, longest), mean_);
         }
