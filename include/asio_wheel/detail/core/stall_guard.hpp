@@ -19,8 +19,8 @@
 //     on_time     not later than the limit                     on_time       delivers
 //     on_time     later: a stall                               giving_way    gives way
 //     giving_way  nothing else has run for `quiet`
-//                   and somebody was saved                   on_time       delivers
-//                   and nobody was                           loaded        delivers
+//                   and somebody was saved                     on_time       delivers
+//                   and nobody was                             loaded        delivers
 //     giving_way  since the last wake-up but one, and for      loaded        delivers
 //                 `grace`, nobody was saved
 //     giving_way  for as long as the stall, or `longest`       loaded        delivers
