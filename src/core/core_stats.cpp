@@ -100,18 +100,6 @@ recent_lateness core::lateness() {
     return recent;
 }
 
-// Since when the driver should have called, or the rest of a turn is in the queue.
-std::chrono::nanoseconds core::guarded::overdue(time_count now) const noexcept {
-    const bool queued = next_turn_.is_queued();
-    if (paused() || stopped() || closing_ || !(queued || alarm_.armed())) {
-        return std::chrono::nanoseconds(0);
-    }
-    const auto late = unit().between(queued ? share_.ended() : alarm_.due(), now);
-    // With no wait pending, the driver may be armed for what was cancelled, and nobody waits.
-    return late > recent_lateness::allowed && any_wait_pending() ? late
-                                                                 : std::chrono::nanoseconds(0);
-}
-
 // The lock is held for so many slots at a time that it takes some microseconds, full or empty.
 wheel_occupancy core::occupancy(std::size_t most_cells) const {
     constexpr std::size_t most_looks = 16; // Of a cell.

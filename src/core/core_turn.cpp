@@ -221,6 +221,18 @@ void core::guarded::want_turn(time_count now) noexcept {
     }
 }
 
+// Since when the driver should have called, or the rest of a turn is in the queue.
+std::chrono::nanoseconds core::guarded::overdue(time_count now) const noexcept {
+    const bool queued = next_turn_.is_queued();
+    if (paused() || stopped() || closing_ || !(queued || alarm_.armed())) {
+        return std::chrono::nanoseconds(0);
+    }
+    const auto late = unit().between(queued ? share_.ended() : alarm_.due(), now);
+    // With no wait pending, the driver may be armed for what was cancelled, and nobody waits.
+    return late > recent_lateness::allowed && any_wait_pending() ? late
+                                                                 : std::chrono::nanoseconds(0);
+}
+
 void core::guarded::queue_turn() noexcept {
     next_turn_.queue();
     aborted_before_ = counts_.cancelled();

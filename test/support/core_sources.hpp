@@ -20,6 +20,7 @@
 #include "../src/core/listed_wheel.cpp"
 #include "../src/core/pending_walk.cpp"
 #include "../src/core/tag_meter.cpp"
+#include "../src/core/tag_meter_all.cpp"
 #include "../src/core/thread_counts.cpp"
 
 #endif

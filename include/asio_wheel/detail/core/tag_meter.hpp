@@ -9,8 +9,10 @@
 #define ASIO_WHEEL_DETAIL_CORE_TAG_METER_HPP
 
 #include <asio_wheel/detail/core/wait_node.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/stats.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -57,6 +59,9 @@ public:
     [[nodiscard]] std::vector<tag_stats> all(std::int64_t minute) const;
 
 private:
+    static void add_to(nanoseconds& sum, nanoseconds d) noexcept { sum = add_saturating(sum, d); }
+    static void raise_to(nanoseconds& most, nanoseconds d) noexcept { most = (std::max)(most, d); }
+
     struct slot {
         const char* tag = nullptr;
         bool used = false;
