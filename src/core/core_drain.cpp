@@ -20,7 +20,9 @@ std::size_t core::stop() noexcept {
 }
 
 void core::undo_stop() noexcept {
-    --locked(*this, "drain()")->stops_;
+    const locked guard(*this, "drain()");
+    --guard->stops_;
+    guard->end_stall(); // Otherwise the first visit of drain() would have said that.
 }
 
 std::size_t core::drain(std::span<time_count> expiries, bool& more) noexcept {

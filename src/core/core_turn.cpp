@@ -39,8 +39,8 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
     const std::uint64_t nothing_due = spurious_wake_ups_;
     const std::chrono::nanoseconds time = unit().nanoseconds_of(now);
     void* first = nullptr;
-    if (next_turn_.is_nothing()) { // Otherwise the turn that is queued looks at the clock.
-        auto late = unit().between(alarm_.due(), now);
+    auto late = unit().between(alarm_.due(), now);
+    if (next_turn_.is_nothing()) {
         if (late < std::chrono::nanoseconds(0)) {
             share_.come_early(std::exchange(late, std::chrono::nanoseconds(0)));
         }
@@ -52,8 +52,8 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
         // Then this wake-up may have been in the queue while waits were aborted.
         const bool overtakes = others > std::chrono::nanoseconds(0) && aborted_since();
         behind_ = false;
-        if (gives_way(late) && !counts && book_.tick_at(now) <= book_.entries().now() &&
-            now >= book_.pass_time()) {
+        if (gives_way(late) && !counts && book_.entries().holds() &&
+            book_.tick_at(now) <= book_.entries().now() && now >= book_.pass_time()) {
             keep_armed(); // What has become due since is held back already.
         } else {
             share_.begin_turn(now);
@@ -66,6 +66,10 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
                 ++spurious_wake_ups_;
             }
         }
+    } else if (std::exchange(behind_, false) || stall_.giving_way()) {
+        // The turn that is queued looks at the clock, and delivers. Every wake-up may find one, so
+        // this one judges what is held back, too.
+        static_cast<void>(gives_way((std::max)(late, std::chrono::nanoseconds(0))));
     }
     if (counts) {
         ++wake_ups_;
@@ -195,7 +199,9 @@ std::size_t core::guarded::expire(timer_state& s, time_count now) noexcept {
         make_ready(wait, wait_node::result_state::due);
         ++due;
     });
-    measured_.get().meter.found_due(due, late, unit().nanoseconds_of(now), options_.tick);
+    if (!paused()) { // Otherwise whoever moves time decides how late a wait is.
+        measured_.get().meter.found_due(due, late, unit().nanoseconds_of(now), options_.tick);
+    }
     return due;
 }
 

@@ -20,9 +20,18 @@ using asio_wheel::wheel_options;
 using asio_wheel::detail::timer_life;
 using asio_wheel::detail::timer_state;
 
+constexpr asio_wheel::detail::time_count ms = 1'000'000;
+
 /// A timer with one wait.
 struct armed : manual_wait {
+    using manual_wait::manual_wait;
+
     timer_state timer;
+};
+
+/// It guards no I/O.
+struct nap : armed {
+    nap() : armed({.kind = asio_wheel::wait_kind::sleep}) {}
 };
 
 struct dispatched_wait : manual_wait {
@@ -320,6 +329,82 @@ BOOST_AUTO_TEST_CASE(what_a_stall_holds_back_is_not_late_if_the_clock_is_set_bac
     BOOST_TEST(core.wake_up());
     core.run_all();
     BOOST_TEST(a.delivered == 1);
+}
+
+// Its connection is closed by what was read. The next wake-up comes in the same tick.
+BOOST_AUTO_TEST_CASE(a_stall_ends_when_the_last_timer_that_it_holds_back_is_gone) {
+    armed held; // Guards I/O, as all of these.
+    armed far;
+    armed later;
+    manual_core core({.tick = std::chrono::milliseconds(10)}, {.begin = 1'000 * ms});
+    held.timer.expiry.set(1'100 * ms);
+    core.start(held.timer, held);
+    far.timer.expiry.set(5'000 * ms);
+    core.start(far.timer, far);
+    later.timer.expiry.set(9'000 * ms);
+    core.start(later.timer, later);
+    core.time = 1'400 * ms;
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(core->anchor().time.wants_touches());
+    core->remove(held.timer);
+    core.run_all();
+    BOOST_TEST(held.aborted == 1);
+    BOOST_TEST(!core->anchor().time.wants_touches());
+    core.run_until(5'000 * ms);
+    BOOST_TEST(far.delivered == 1);
+    BOOST_TEST(core->stats().wake_ups == 2U);
+    core.time = 11'000 * ms; // Another stall.
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(later.ended() == 0);
+    BOOST_TEST(core->stats().stalls == 2U);
+    core->remove(later.timer);
+}
+
+// Each of them queues a turn, and that comes before the driver's wake-up.
+BOOST_AUTO_TEST_CASE(waits_that_are_due_when_they_start_do_not_stop_time_during_a_stall) {
+    armed held; // Guards I/O.
+    armed far;  // It does, too: so a wake-up is pending.
+    nap soon;
+    std::deque<nap> due;
+    manual_core core({.tick = std::chrono::milliseconds(1)}, {.begin = 1'000 * ms});
+    held.timer.expiry.set(1'100 * ms);
+    core.start(held.timer, held);
+    far.timer.expiry.set(1'000'000 * ms);
+    core.start(far.timer, far);
+    soon.timer.expiry.set(4'002 * ms);
+    core.start(soon.timer, soon);
+    core.time = 4'000 * ms;
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(held.ended() == 0);
+    for (int pass = 0; pass < 4; ++pass) {
+        core.time += ms;
+        nap& wait = due.emplace_back();
+        wait.timer.expiry.set(500 * ms);
+        core.start(wait.timer, wait);
+        core->touched(held.timer); // So it may go on.
+        BOOST_TEST(core.wake_up());
+        while (core.run_one()) {
+        }
+        BOOST_TEST(wait.delivered == 1);
+    }
+    BOOST_TEST(soon.delivered == 1);
+    core.end();
+}
+
+// As drain() does if it has no memory for what it returns.
+BOOST_AUTO_TEST_CASE(a_stop_that_is_undone_ends_a_stall) {
+    stalling_core core;
+    armed held;
+    held.timer.expiry.set(1'100);
+    core.start(held.timer, held);
+    core.time = 1'300;
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(core->anchor().time.wants_touches());
+    static_cast<void>(core->stop());
+    core->undo_stop();
+    BOOST_TEST(!core->anchor().time.wants_touches());
+    core.run_all();
+    BOOST_TEST(held.delivered == 1);
 }
 
 // Without a driver, no wake-up judges a stall.

@@ -150,6 +150,16 @@ BOOST_FIXTURE_TEST_CASE(zero_turns_it_off, stalled_loop) {
     BOOST_TEST(!gives_way(1s, 10h));
 }
 
+// In sums and products, too.
+BOOST_FIXTURE_TEST_CASE(a_limit_may_be_as_long_as_can_be, stalled_loop) {
+    guard = stall_guard((std::chrono::nanoseconds::max)());
+    BOOST_TEST(!gives_way(1s, 10h));
+    constexpr auto years = std::chrono::hours(24 * 365 * 200);
+    BOOST_TEST(gives_way(1s, years)); // The clock was set forward.
+    BOOST_TEST(!gives_way(stall_guard::longest));
+    BOOST_TEST(!gives_way(1s, 1h));
+}
+
 BOOST_FIXTURE_TEST_CASE(paused_time_ends_a_stall, stalled_loop) {
     BOOST_TEST(gives_way(1s, 1s));
     guard.end();

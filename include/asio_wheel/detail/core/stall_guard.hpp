@@ -30,7 +30,7 @@
 //     loaded      more than `often` times later than they are  giving_way    gives way
 //                 on average: a stall
 //     loaded      otherwise                                    loaded        delivers
-//     giving_way  (none will come: see end())                  on_time
+//     any         (none will come: see end())                  on_time
 //
 // If nothing else has run for `quiet`, all that had arrived was read. A single wake-up that saves
 // nobody shows nothing: it may come together with what the context has found at its sockets, and
@@ -67,8 +67,10 @@ public:
     static constexpr nanoseconds longest = std::chrono::seconds(5);
     static constexpr int often = 4;
 
-    /// A wake-up that is late by more than `limit` is a stall; zero is no limit.
-    explicit stall_guard(nanoseconds limit) noexcept : limit_(limit) {}
+    /// A wake-up that is late by more than `limit` is a stall; zero is no limit. A limit of years
+    /// is as good as none.
+    explicit stall_guard(nanoseconds limit) noexcept
+        : limit_((std::min<nanoseconds>)(limit, std::chrono::hours(24 * 365))) {}
 
     [[nodiscard]] bool giving_way() const noexcept { return state_ == state::giving_way; }
 
