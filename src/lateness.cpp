@@ -66,8 +66,15 @@ std::string handler_of(const recent_lateness& l, lateness_cause cause,
                                 : " \"" + detail::printable(longest.tag) + "\".");
 }
 
+// The context called the wheel late, but that is not what made waits late.
+std::string lag_of(const recent_lateness& l, std::span<const tag_stats> tags) {
+    return "the context called the wheel late. " + calls_of(l, lateness_cause::loop) +
+           handler_of(l, lateness_cause::loop, tags);
+}
+
 // How late the waits were, and why. There is one at least.
-std::string waits_of(const recent_lateness& l, std::span<const tag_stats> tags) {
+std::string waits_of(const recent_lateness& l, const lateness_limits& limits,
+                     std::span<const tag_stats> tags) {
     const lateness_cause cause = l.cause();
     const auto on_average = [&](nanoseconds sum) {
         return detail::short_time(sum / static_cast<std::int64_t>(l.waits));
@@ -83,6 +90,9 @@ std::string waits_of(const recent_lateness& l, std::span<const tag_stats> tags) 
             ? "More was due at once than a turn of the context delivers, or the wheel has given "
               "way to data after a stall."
             : calls_of(l, cause) + handler_of(l, cause, tags);
+    if (cause == lateness_cause::wheel && l.late_calls != 0 && l.longest_lag >= limits.warning) {
+        text += " Besides, " + lag_of(l, tags);
+    }
     if (l.waited > nanoseconds::zero()) {
         text += " (Its thread ran for " + detail::short_time(l.ran) +
                 ", and waited for a processor for " + detail::short_time(l.waited) + ".)";
@@ -139,17 +149,16 @@ std::string recent_lateness::verdict(const lateness_limits& limits,
                                 detail::short_time(longest) + " at most.";
     }
     std::string text = how_bad == lateness_severity::warning ? "Warning: " : "Critical: ";
-    if (overdue >= limits.warning) {
+    if (overdue >= (std::max)(limits.warning, nanoseconds(1))) {
         text += "the context should have called the wheel " + detail::short_time(overdue) +
                 " ago: a handler blocks, or nobody runs the context. In the last minute, ";
     }
     if (waits != 0) {
-        return text + waits_of(*this, tags);
+        return text + waits_of(*this, limits, tags);
     }
     text += "no wait was late.";
     if (late_calls != 0) {
-        text += " But the context called the wheel late. " + calls_of(*this, lateness_cause::loop) +
-                handler_of(*this, lateness_cause::loop, tags);
+        text += " But " + lag_of(*this, tags);
     }
     return text;
 }

@@ -93,7 +93,7 @@ recent_lateness core::lateness() {
     const std::lock_guard<optional_mutex> guard(lock_->mutex);
     const time_count time = now();
     measured::everything& measured = guarded_->measured_.get();
-    latest.lag = measured.loop_lag.sum();
+    latest.lag = measured.meter.lag();
     latest.when = unit().nanoseconds_of(time);
     recent_lateness recent = measured.meter.recent(latest);
     recent.overdue = guarded_->overdue(time);

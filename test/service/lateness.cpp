@@ -163,6 +163,11 @@ BOOST_AUTO_TEST_CASE(the_verdict_is_a_sentence) {
                "Critical: 1 wait was late because of the wheel: by 900 ms on average, 0 ns of it "
                "before the context called the wheel. More was due at once than a turn of the "
                "context delivers, or the wheel has given way to data after a stall.");
+    l.longest_lag = 300ms; // No wait was due then.
+    l.late_calls = 1;
+    BOOST_TEST(printed(l).ends_with(
+        "after a stall. Besides, the context called the wheel late. It called late once, by 300 "
+        "ms: a handler blocked, or the process was stopped."));
     l = {.longest_lag = 30ms, .late_calls = 1};
     BOOST_TEST(printed(l) ==
                "Warning: no wait was late. But the context called the wheel late. It called late "
@@ -184,6 +189,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_stands_still_now_is_the_first_thing_to_say) {
                    .starts_with("Warning: the context should have called the wheel 50.0 ms ago: a "
                                 "handler blocks, or nobody runs the context. In the last minute, 2 "
                                 "waits were late because of the wheel: "));
+    BOOST_TEST(recent_lateness().verdict({.warning = 0ns}) == "Warning: no wait was late.");
 }
 
 // With measure_handlers, by what was measured in the last minutes.
@@ -316,6 +322,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_does_not_take_a_queued_turn_is_to_blame) {
         BOOST_TEST((l.waits >= 20U && l.by_loop * 10 > l.late * 9), printed(l));
         BOOST_TEST((l.longest >= blocked - 5ms && l.longest <= blocked + 1ms), printed(l));
         BOOST_TEST((l.longest_lag >= blocked - 6ms && l.longest_lag <= blocked), printed(l));
+        BOOST_TEST((l.lag >= l.longest_lag), l.lag.count() << " ns of lag");
     }
 }
 
@@ -510,6 +517,17 @@ BOOST_AUTO_TEST_CASE(paused_time_is_never_overdue) {
     static_cast<void>(world.wheel.advance(1h));
     BOOST_TEST((world.wheel.lateness().overdue == 0s));
     world.pass(0s);
+}
+
+BOOST_AUTO_TEST_CASE(a_jump_of_paused_time_makes_no_wait_late) {
+    virtual_time world;
+    timer t(world.ctx, 1s);
+    t.async_wait(ignore);
+    world.pass(0s);
+    static_cast<void>(world.wheel.advance(1h));
+    world.pass(0s);
+    BOOST_TEST(world.wheel.stats().fired == 1U);
+    BOOST_TEST(printed(world.wheel.lateness()) == "All is well: no wait was late.");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -55,11 +55,13 @@ public:
     /// At `now`, a queued turn has come, on a thread of the context. Others have kept it waiting
     /// for so long. Unless that is as short as any turn of a loop, it is the loop's lag, too.
     void called(nanoseconds others, nanoseconds now) noexcept {
-        if (others > recent_lateness::allowed) {
-            woke_up_ = sum(woke_up_, others);
-            lag_ = sum(lag_, others);
+        if (others <= recent_lateness::allowed) {
+            others = {};
         }
+        woke_up_ = sum(woke_up_, others);
+        lag_ = sum(lag_, others);
         const nanoseconds lag = sum(std::exchange(queued_lag_, {}), others);
+        all_lags_ = sum(all_lags_, lag);
         if (lag > recent_lateness::allowed) {
             late_waits& second = seconds_.at(second_of(now));
             second.longest_lag = (std::max)(second.longest_lag, lag);
@@ -81,6 +83,9 @@ public:
         second.by_loop = sum(second.by_loop, times((std::min)(late, lag_), waits));
         second.longest = (std::max)(second.longest, late);
     }
+
+    /// How late the loop was, all together.
+    [[nodiscard]] nanoseconds lag() const noexcept { return all_lags_; }
 
     /// The thread that was last late; 0 if there is none.
     [[nodiscard]] long thread() const noexcept { return thread_; }
@@ -155,6 +160,7 @@ private:
     nanoseconds woke_up_{0};    // The last time,
     nanoseconds lag_{0};        // and how late that was.
     nanoseconds queued_lag_{0}; // Of a turn that has not come yet.
+    nanoseconds all_lags_{0};
     long thread_ = 0;
     // With the present second, which is not over. So who asks once a minute misses nothing.
     recent_seconds<late_waits, recent_lateness::seconds + 1> seconds_;
