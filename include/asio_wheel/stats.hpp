@@ -133,8 +133,8 @@ struct wheel_stats {
     std::uint64_t postponed = 0; ///< Waits moved to another deadline without completing.
     std::uint64_t rejected = 0;  ///< Waits refused because of max_pending or after drain().
     std::uint64_t cascaded = 0;  ///< Entries filed again while time advanced.
-    /// Times the one Asio timer expired. While the wheel gives way after a stall, they do not
-    /// count.
+    /// Times the one Asio timer behind the wheel expired. While the wheel gives way after a stall,
+    /// they do not count.
     std::uint64_t wake_ups = 0;
     std::uint64_t spurious_wake_ups = 0; ///< Those of them that found nothing due.
     /// Times the wheel came later than wheel_options::stall allows. On a loaded context, only what

@@ -4,6 +4,7 @@
 // Checks numbers about the wheel that guides and headers state. The test reads them from the
 // documents.
 
+#include <asio_wheel/detail/core/tag_meter.hpp>
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 #include <asio_wheel/detail/metrics.hpp>
 #include <asio_wheel/stats.hpp>
@@ -24,6 +25,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace {
 
@@ -162,6 +164,20 @@ BOOST_AUTO_TEST_CASE(the_guide_has_the_table_of_metrics) {
 // | `fired` | `tag_waits_fired_total` | Waits delivered because their deadline had passed. … |
 BOOST_AUTO_TEST_CASE(the_guide_has_the_table_of_metrics_by_tag) {
     compare_table("| number by tag |", asio_wheel::detail::tag_metrics);
+}
+
+BOOST_AUTO_TEST_CASE(the_guide_says_what_numbers_of_a_wheel_take) {
+    using asio_wheel::lateness_histogram;
+    const std::string guide = document("docs/guide/operations.md");
+    const std::pair<const char*, std::size_t> sizes[] = {
+        {"copies some (\\d+) (kB)", sizeof(asio_wheel::wheel_stats)},
+        {"wait that expires, and (\\d+) (kB)",
+         sizeof(lateness_histogram) + sizeof(asio_wheel::detail::tag_meter)}};
+    for (const auto& [text, size] : sizes) {
+        std::smatch stated;
+        BOOST_TEST_REQUIRE(std::regex_search(guide, stated, std::regex(text)), text);
+        compare(bytes(stated[1], stated[2]), static_cast<double>(size), 0.05);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_histogram_takes_4_kB) {

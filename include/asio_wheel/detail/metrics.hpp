@@ -55,7 +55,7 @@ inline constexpr auto metrics = std::to_array<metric>({
      "Waits refused because of max_pending or after drain().", &wheel_stats::rejected},
     {"cascaded", "entries_cascaded", "counter", "Entries filed again while time advanced.",
      &wheel_stats::cascaded},
-    {"wake_ups", "wake_ups", "counter", "Times the one Asio timer expired.",
+    {"wake_ups", "wake_ups", "counter", "Times the one Asio timer behind the wheel expired.",
      &wheel_stats::wake_ups},
     {"spurious_wake_ups", "spurious_wake_ups", "counter", "Wake-ups that found nothing due.",
      &wheel_stats::spurious_wake_ups},
