@@ -50,9 +50,10 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
         }
         const std::chrono::nanoseconds others = busy_until(now);
         // Then this wake-up may have been in the queue while waits were aborted.
-        const bool overtakes = others > std::chrono::nanoseconds(0) && aborted_since();
+        const bool overtakes = (others > std::chrono::nanoseconds(0) && aborted_since()) ||
+                               (!counts && out().follows_turn()); // Or became due.
         behind_ = false;
-        if (gives_way(late) && !counts && book_.entries().holds() &&
+        if (gives_way(late) && !counts && holds_back() &&
             book_.tick_at(now) <= book_.entries().now() && now >= book_.pass_time()) {
             keep_armed(); // What has become due since is held back already.
         } else {
@@ -68,7 +69,7 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
         }
     } else if (std::exchange(behind_, false) || stall_.giving_way()) {
         // The turn that is queued looks at the clock, and delivers. Every wake-up may find one, so
-        // this one judges what is held back, too.
+        // each judges what is held back.
         static_cast<void>(gives_way((std::max)(late, std::chrono::nanoseconds(0))));
     }
     if (counts) {
@@ -102,6 +103,9 @@ void* core::guarded::on_turn(locked& guard) noexcept {
     share_.begin_turn(now);
     const bool overtakes = out().follows_turn() || aborted_since();
     void* const first = turn(guard, until, share_.entries(others), !overtakes);
+    if (next_turn_.is_nothing() && book_.next() > book_.tick_at(now)) {
+        behind_ = false; // Nothing was left out.
+    }
     count_turn(first, counts);
     return first;
 }
@@ -143,10 +147,10 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
     }
     // One slice takes no time, compared with what counts as long.
     share_.end_turn(several ? now() : share_.began(), looked_at);
-    if (alarm_.armed_for() <= book_.tick_read()) {
+    if (alarm_.armed_for() <= book_.tick_read() && !holds_back()) {
         // This turn has done what the driver would wake up for. The driver's handler may already be
         // in the queue, ahead of the waits that became due. It must not run a turn that overtakes
-        // them.
+        // them. (What is held back has to be judged, even if a turn comes before each wake-up.)
         alarm_.disarm();
     }
     if (next_turn_.end() || more) {
@@ -156,7 +160,7 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
         if (handlers_ && !book_.entries().holds()) {
             handlers_->tags.end_wake_up();
         }
-        if (stall_.giving_way() && !book_.entries().holds()) {
+        if (stall_.giving_way() && !holds_back()) {
             stall_.give_up();
             end_stall();
         }
@@ -260,6 +264,11 @@ void core::guarded::note_turn_of(const wait_node& wait) noexcept {
 // Whether being so late is a stall. A busy context is known to be late by its delay.
 bool core::guarded::is_stall(std::chrono::nanoseconds late) const noexcept {
     return late > share_.delay() && stall_.is_stall(late - share_.delay());
+}
+
+// Whether the driver is to wake up at once, to judge what the wheel holds back.
+bool core::guarded::holds_back() const noexcept {
+    return stall_.giving_way() && book_.entries().holds();
 }
 
 // Whether the wheel, which wakes up late, gives way to what the context finds at its sockets.

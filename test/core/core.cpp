@@ -360,35 +360,71 @@ BOOST_AUTO_TEST_CASE(a_stall_ends_when_the_last_timer_that_it_holds_back_is_gone
     core->remove(later.timer);
 }
 
-// Each of them queues a turn, and that comes before the driver's wake-up.
+// Each of them queues a turn. That comes before the driver's wake-up, or after it.
 BOOST_AUTO_TEST_CASE(waits_that_are_due_when_they_start_do_not_stop_time_during_a_stall) {
-    armed held; // Guards I/O.
-    armed far;  // It does, too: so a wake-up is pending.
-    nap soon;
-    std::deque<nap> due;
-    manual_core core({.tick = std::chrono::milliseconds(1)}, {.begin = 1'000 * ms});
-    held.timer.expiry.set(1'100 * ms);
-    core.start(held.timer, held);
-    far.timer.expiry.set(1'000'000 * ms);
-    core.start(far.timer, far);
-    soon.timer.expiry.set(4'002 * ms);
-    core.start(soon.timer, soon);
-    core.time = 4'000 * ms;
-    BOOST_TEST(core.wake_up());
-    BOOST_TEST(held.ended() == 0);
-    for (int pass = 0; pass < 4; ++pass) {
-        core.time += ms;
-        nap& wait = due.emplace_back();
-        wait.timer.expiry.set(500 * ms);
-        core.start(wait.timer, wait);
-        core->touched(held.timer); // So it may go on.
+    for (const bool turn_first : {false, true}) {
+        armed held; // Guards I/O.
+        armed far;  // It does, too: so a wake-up is pending.
+        nap soon;
+        std::deque<nap> due;
+        manual_core core({.tick = std::chrono::milliseconds(1)}, {.begin = 1'000 * ms});
+        const auto start_due = [&] {
+            due.emplace_back().timer.expiry.set(500 * ms);
+            core.start(due.back().timer, due.back());
+        };
+        held.timer.expiry.set(1'100 * ms);
+        core.start(held.timer, held);
+        far.timer.expiry.set(1'000'000 * ms);
+        core.start(far.timer, far);
+        soon.timer.expiry.set(4'002 * ms);
+        core.start(soon.timer, soon);
+        core.time = 4'000 * ms;
         BOOST_TEST(core.wake_up());
-        while (core.run_one()) {
+        BOOST_TEST(held.ended() == 0);
+        start_due();
+        for (int pass = 0; pass < 4; ++pass) {
+            core.time += ms;
+            core->touched(held.timer); // So it may go on.
+            if (turn_first) {
+                while (core.run_one()) {
+                }
+                start_due(); // As the handler of the one before does.
+                BOOST_TEST(core.wake_up());
+            } else {
+                BOOST_TEST(core.wake_up());
+                while (core.run_one()) {
+                }
+                start_due();
+            }
         }
-        BOOST_TEST(wait.delivered == 1);
+        BOOST_TEST(due.size() == 5U);
+        BOOST_TEST(due[3].delivered == 1);
+        BOOST_TEST(soon.delivered == 1);
+        core.end();
     }
-    BOOST_TEST(soon.delivered == 1);
-    core.end();
+}
+
+// A turn has waited so long that what became due meanwhile is left for a wake-up. But nothing did.
+BOOST_AUTO_TEST_CASE(a_turn_that_leaves_nothing_out_makes_no_later_one_leave_something) {
+    armed far;
+    armed due;
+    armed due_later;
+    manual_core core({.tick = std::chrono::milliseconds(10)}, {.begin = 1'000 * ms});
+    far.timer.expiry.set(3'600'000 * ms);
+    core.start(far.timer, far);
+    due.timer.expiry.set(900 * ms);
+    core.start(due.timer, due);
+    core.time = 1'150 * ms; // A handler has blocked.
+    BOOST_TEST(core.run_one());
+    BOOST_TEST(due.delivered == 1);
+    core.time = 60'000 * ms;
+    due_later.timer.expiry.set(59'500 * ms);
+    core.start(due_later.timer, due_later);
+    BOOST_TEST(core.run_one());
+    BOOST_TEST(due_later.delivered == 1);
+    core.run_all();
+    BOOST_TEST(core->stats().stalls == 0U);
+    core->remove(far.timer);
 }
 
 // As drain() does if it has no memory for what it returns.

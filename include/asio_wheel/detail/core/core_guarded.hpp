@@ -93,6 +93,7 @@ struct alignas(64) core::guarded {
     void queue_turn() noexcept;
     [[nodiscard]] bool aborted_since() const noexcept;
     [[nodiscard]] bool is_stall(std::chrono::nanoseconds late) const noexcept;
+    [[nodiscard]] bool holds_back() const noexcept;
     [[nodiscard]] bool gives_way(std::chrono::nanoseconds late) noexcept;
     [[nodiscard]] std::chrono::nanoseconds busy_until(time_count now) const noexcept;
     void note_turn_of(const wait_node& wait) noexcept;

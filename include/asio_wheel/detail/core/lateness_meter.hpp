@@ -61,7 +61,9 @@ public:
         woke_up_ = sum(woke_up_, others);
         lag_ = sum(lag_, others);
         const nanoseconds lag = sum(std::exchange(queued_lag_, {}), others);
-        all_lags_ = sum(all_lags_, lag);
+        // A turn and a wake-up may be late for the same time.
+        all_lags_ =
+            sum(all_lags_, (std::min)(lag, between(std::exchange(counted_until_, now), now)));
         if (lag > recent_lateness::allowed) {
             late_waits& second = seconds_.at(second_of(now));
             second.longest_lag = (std::max)(second.longest_lag, lag);
@@ -161,6 +163,7 @@ private:
     nanoseconds lag_{0};        // and how late that was.
     nanoseconds queued_lag_{0}; // Of a turn that has not come yet.
     nanoseconds all_lags_{0};
+    nanoseconds counted_until_ = (nanoseconds::min)();
     long thread_ = 0;
     // With the present second, which is not over. So who asks once a minute misses nothing.
     recent_seconds<late_waits, recent_lateness::seconds + 1> seconds_;
