@@ -38,7 +38,7 @@ class Results:
 
 def digits(x):
     """Three significant digits or more."""
-    return f"{x:,.0f}" if x >= 1000 else f"{x:.3g}"
+    return f"{x:,.0f}" if x >= 999.5 else f"{x:.3g}"
 
 
 def row(*cells):
@@ -179,7 +179,7 @@ TABLES = {
     "Whole programs: changes": replaced(1),
 }
 
-MARKED = re.compile(r"(?m)^<!-- bench/table: (.*) -->\n\n(?:\|.*\n)*\n*")
+MARKED = re.compile(r"(?m)^<!-- bench/table: (.*) -->\n+(?:\|.*\n)*\n*")
 
 
 def with_tables(text):

@@ -166,7 +166,8 @@ BOOST_AUTO_TEST_CASE(the_guide_has_the_table_of_metrics_by_tag) {
     compare_table("| number by tag |", asio_wheel::detail::tag_metrics);
 }
 
-BOOST_AUTO_TEST_CASE(the_guide_says_what_numbers_of_a_wheel_take) {
+BOOST_AUTO_TEST_CASE(the_guide_says_what_numbers_of_a_wheel_take,
+                     *asio_wheel::test::only_if(memory_is_documented)) {
     using asio_wheel::lateness_histogram;
     const std::string guide = document("docs/guide/operations.md");
     const std::pair<const char*, std::size_t> sizes[] = {
