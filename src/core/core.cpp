@@ -89,9 +89,12 @@ void core::guarded::file(timer_state& s) noexcept {
     }
     // This is now the earliest expiry, so read the clock. If it has already passed, queue a turn
     // instead of arming the driver, and do not wait until the timer's own tick begins. But if the
-    // driver is overdue because of a stall, its wake-up comes first, and judges the stall.
+    // driver is overdue, and judges a stall, its wake-up comes first.
     const time_count now = clock_.now();
-    if (alarm_.armed() && is_stall(unit().between(alarm_.due(), now))) {
+    const std::chrono::nanoseconds late = unit().between(alarm_.due(), now);
+    const bool judges = (behind_ || holds_back()) && late >= std::chrono::nanoseconds(0);
+    if (alarm_.armed() && (judges || is_stall(late))) {
+        behind_ = behind_ || stall_.giving_way();
         if (!unit().is_steady && s.deadline() < alarm_.armed_for()) {
             // It comes at once, even if the clock is set back meanwhile. Without memory, all is as
             // it was.

@@ -39,8 +39,8 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
     const std::uint64_t nothing_due = spurious_wake_ups_;
     const std::chrono::nanoseconds time = unit().nanoseconds_of(now);
     void* first = nullptr;
-    auto late = unit().between(alarm_.due(), now);
-    if (next_turn_.is_nothing()) {
+    if (next_turn_.is_nothing()) { // Otherwise the turn that is queued looks at the clock.
+        auto late = unit().between(alarm_.due(), now);
         if (late < std::chrono::nanoseconds(0)) {
             share_.come_early(std::exchange(late, std::chrono::nanoseconds(0)));
         }
@@ -49,11 +49,11 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
             ASIO_WHEEL_PROBE1(wake_up, late.count());
         }
         const std::chrono::nanoseconds others = busy_until(now);
-        // Then this wake-up may have been in the queue while waits were aborted.
-        const bool overtakes = (others > std::chrono::nanoseconds(0) && aborted_since()) ||
-                               (!counts && out().follows_turn()); // Or became due.
-        behind_ = false;
-        if (gives_way(late) && !counts && holds_back() &&
+        // Then this wake-up may have been in the queue while waits were aborted, or became due.
+        const bool waited = others > std::chrono::nanoseconds(0) || had_turn_;
+        const bool overtakes = (waited && aborted_since()) || (had_turn_ && out().follows_turn());
+        const bool left_out = std::exchange(behind_, false);
+        if (gives_way(late) && !counts && !left_out && holds_back() &&
             book_.tick_at(now) <= book_.entries().now() && now >= book_.pass_time()) {
             keep_armed(); // What has become due since is held back already.
         } else {
@@ -67,10 +67,6 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
                 ++spurious_wake_ups_;
             }
         }
-    } else if (std::exchange(behind_, false) || stall_.giving_way()) {
-        // The turn that is queued looks at the clock, and delivers. Every wake-up may find one, so
-        // each judges what is held back.
-        static_cast<void>(gives_way((std::max)(late, std::chrono::nanoseconds(0))));
     }
     if (counts) {
         ++wake_ups_;
@@ -130,6 +126,7 @@ void core::guarded::count_turn(void* first, bool counts) noexcept {
 void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
                           bool completes_first) noexcept {
     void* first = nullptr;
+    had_turn_ = true;
     std::size_t looked_at = 0;
     bool more = true;
     bool several = false;
@@ -147,10 +144,10 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
     }
     // One slice takes no time, compared with what counts as long.
     share_.end_turn(several ? now() : share_.began(), looked_at);
-    if (alarm_.armed_for() <= book_.tick_read() && !holds_back()) {
+    if (alarm_.armed_for() <= book_.tick_read()) {
         // This turn has done what the driver would wake up for. The driver's handler may already be
         // in the queue, ahead of the waits that became due. It must not run a turn that overtakes
-        // them. (What is held back has to be judged, even if a turn comes before each wake-up.)
+        // them.
         alarm_.disarm();
     }
     if (next_turn_.end() || more) {
@@ -160,7 +157,7 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
         if (handlers_ && !book_.entries().holds()) {
             handlers_->tags.end_wake_up();
         }
-        if (stall_.giving_way() && !holds_back()) {
+        if (stall_.giving_way() && !book_.entries().holds()) {
             stall_.give_up();
             end_stall();
         }
@@ -266,7 +263,7 @@ bool core::guarded::is_stall(std::chrono::nanoseconds late) const noexcept {
     return late > share_.delay() && stall_.is_stall(late - share_.delay());
 }
 
-// Whether the driver is to wake up at once, to judge what the wheel holds back.
+// Then the driver wakes up at once, and judges it.
 bool core::guarded::holds_back() const noexcept {
     return stall_.giving_way() && book_.entries().holds();
 }
@@ -377,6 +374,7 @@ void core::guarded::keep_armed() noexcept {
 bool core::guarded::arm(tick_t tick, time_count time, time_count real, time_count due) noexcept {
     const bool armed = alarm_.arm(tick, time, real, due);
     if (armed) {
+        had_turn_ = false;
         queue_.work_finished(); // Not the last work: a wait is pending.
     }
     return armed;

@@ -404,6 +404,54 @@ BOOST_AUTO_TEST_CASE(waits_that_are_due_when_they_start_do_not_stop_time_during_
     }
 }
 
+// And not in a tick of their own: nothing that is due is left for the next one.
+BOOST_AUTO_TEST_CASE(a_wait_that_is_due_when_it_starts_during_a_stall_comes_with_the_next_wake_up) {
+    armed held; // Guards I/O.
+    nap due;
+    nap due_next;
+    manual_core core({.tick = std::chrono::seconds(1)}, {.begin = 1'000 * ms});
+    held.timer.expiry.set(2'000 * ms);
+    core.start(held.timer, held);
+    core.time = 5'000 * ms;
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(held.ended() == 0);
+    for (nap* const wait : {&due, &due_next}) {
+        core->touched(held.timer);
+        wait->timer.expiry.set(1'500 * ms);
+        core.start(wait->timer, *wait);
+        BOOST_TEST(core.wake_up());
+        while (core.run_one()) {
+        }
+        BOOST_TEST(wait->delivered == 1);
+    }
+    BOOST_TEST(held.ended() == 0);
+    core->remove(held.timer);
+}
+
+// A handler has blocked before the turn. The wake-up was in the queue already, and ahead of what
+// the turn has made ready.
+BOOST_AUTO_TEST_CASE(a_wake_up_does_not_overtake_what_a_turn_before_it_has_made_ready) {
+    armed first;
+    armed second;
+    armed later;
+    manual_core core({.tick = std::chrono::milliseconds(1)}, {.begin = 1'000 * ms});
+    later.timer.expiry.set(1'480 * ms);
+    core.start(later.timer, later);
+    core.time = 1'050 * ms;
+    for (armed* const wait : {&first, &second}) {
+        wait->timer.expiry.set(900 * ms);
+        core.start(wait->timer, *wait);
+    }
+    core.time = 1'500 * ms;
+    BOOST_TEST(core.run_one());
+    BOOST_TEST(first.delivered == 1);
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(later.ended() == 0);
+    core.run_all();
+    BOOST_TEST(second.delivered == 1);
+    BOOST_TEST(later.delivered == 1);
+}
+
 // A turn has waited so long that what became due meanwhile is left for a wake-up. But nothing did.
 BOOST_AUTO_TEST_CASE(a_turn_that_leaves_nothing_out_makes_no_later_one_leave_something) {
     armed far;

@@ -133,8 +133,9 @@ struct alignas(64) core::guarded {
     delivery delivery_;
     alarm alarm_;
     next_turn next_turn_;
-    bool closing_ = false; // The context ends.
-    bool behind_ = false;  // The last turn has left out what became due while others were busy.
+    bool closing_ = false;       // The context ends.
+    bool behind_ = false;        // What is due was left out, for a wake-up that judges a stall.
+    bool had_turn_ = false;      // A turn has run since the driver was armed.
     std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
     // How many waits all threads had aborted when the last turn ended, or the next one was queued.
     std::uint64_t aborted_before_ = 0;
