@@ -94,7 +94,10 @@ void core::guarded::file(timer_state& s) noexcept {
     const std::chrono::nanoseconds late = unit().between(alarm_.due(), now);
     const bool judges = (behind_ || holds_back()) && late >= std::chrono::nanoseconds(0);
     if (alarm_.armed() && (judges || is_stall(late))) {
-        behind_ = behind_ || stall_.giving_way();
+        filed_late_ = true;
+        if (book::is_due(s.expiry.get(), now) && s.deadline() > alarm_.armed_for()) {
+            book_.file_at(s, alarm_.armed_for());
+        }
         if (!unit().is_steady && s.deadline() < alarm_.armed_for()) {
             // It comes at once, even if the clock is set back meanwhile. Without memory, all is as
             // it was.

@@ -50,10 +50,11 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
         }
         const std::chrono::nanoseconds others = busy_until(now);
         // Then this wake-up may have been in the queue while waits were aborted, or became due.
-        const bool waited = others > std::chrono::nanoseconds(0) || had_turn_;
-        const bool overtakes = (waited && aborted_since()) || (had_turn_ && out().follows_turn());
-        const bool left_out = std::exchange(behind_, false);
-        if (gives_way(late) && !counts && !left_out && holds_back() &&
+        const bool waited = others > std::chrono::nanoseconds(0) || turn_came_first_;
+        const bool overtakes =
+            (waited && aborted_since()) || (turn_came_first_ && out().follows_turn());
+        behind_ = false;
+        if (gives_way(late) && !counts && !filed_late_ && holds_back() &&
             book_.tick_at(now) <= book_.entries().now() && now >= book_.pass_time()) {
             keep_armed(); // What has become due since is held back already.
         } else {
@@ -63,7 +64,8 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
             }
             next_turn_.begin();
             first = this->turn(guard, now, share_.entries(others), !overtakes);
-            if (first == nullptr && next_turn_.is_nothing() && counts && !stall_.giving_way()) {
+            if (share_.nothing_was_due() && next_turn_.is_nothing() && counts &&
+                !stall_.giving_way()) {
                 ++spurious_wake_ups_;
             }
         }
@@ -126,7 +128,7 @@ void core::guarded::count_turn(void* first, bool counts) noexcept {
 void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
                           bool completes_first) noexcept {
     void* first = nullptr;
-    had_turn_ = true;
+    filed_late_ = false;
     std::size_t looked_at = 0;
     bool more = true;
     bool several = false;
@@ -149,6 +151,10 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
         // in the queue, ahead of the waits that became due. It must not run a turn that overtakes
         // them.
         alarm_.disarm();
+    }
+    // If it is there for a later tick, it stays: but what this turn has queued comes first.
+    if (alarm_.armed() && unit().between(alarm_.due(), share_.ended()) >= -share_.delay()) {
+        turn_came_first_ = true;
     }
     if (next_turn_.end() || more) {
         queue_turn();
@@ -304,6 +310,7 @@ void core::guarded::note_saved(time_count expiry) noexcept {
 // the wheel does not give way any more.
 void core::guarded::forget_late() noexcept {
     behind_ = false;
+    filed_late_ = false;
     if (stall_.giving_way()) {
         stall_.end();
     }
@@ -374,7 +381,7 @@ void core::guarded::keep_armed() noexcept {
 bool core::guarded::arm(tick_t tick, time_count time, time_count real, time_count due) noexcept {
     const bool armed = alarm_.arm(tick, time, real, due);
     if (armed) {
-        had_turn_ = false;
+        turn_came_first_ = false;
         queue_.work_finished(); // Not the last work: a wait is pending.
     }
     return armed;

@@ -428,6 +428,46 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_due_when_it_starts_during_a_stall_comes_with
     core->remove(held.timer);
 }
 
+// More than one turn looks at.
+BOOST_AUTO_TEST_CASE(many_that_a_stall_holds_back_are_looked_at_once_in_a_tick) {
+    std::deque<armed> held(20); // They guard I/O.
+    manual_core core({.tick = std::chrono::seconds(1), .budget = 4}, {.begin = 1'000 * ms});
+    for (armed& wait : held) {
+        wait.timer.expiry.set(2'000 * ms);
+        core.start(wait.timer, wait);
+    }
+    core.time = 2'500 * ms; // Less than a tick, so others count as asleep, and a turn is short.
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(core.queue.has_turn());
+    while (core.run_one()) {
+    }
+    core->touched(held.front().timer);
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(!core.queue.has_turn());
+    for (const armed& wait : held) {
+        BOOST_TEST(wait.ended() == 0);
+    }
+    core.end();
+}
+
+BOOST_AUTO_TEST_CASE(a_wake_up_that_slept_completes_its_first_wait_though_a_turn_came_before) {
+    armed due[2];
+    armed later;
+    manual_core core({.tick = std::chrono::milliseconds(1)}, {.begin = 1'000 * ms});
+    later.timer.expiry.set(1'480 * ms);
+    core.start(later.timer, later);
+    for (armed& wait : due) {
+        wait.timer.expiry.set(900 * ms);
+        core.start(wait.timer, wait);
+    }
+    core.run_all();
+    BOOST_TEST(due[1].delivered == 1);
+    core.time = 1'480 * ms;
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(later.delivered == 1);
+    BOOST_TEST(core->stats().spurious_wake_ups == 0U);
+}
+
 // A handler has blocked before the turn. The wake-up was in the queue already, and ahead of what
 // the turn has made ready.
 BOOST_AUTO_TEST_CASE(a_wake_up_does_not_overtake_what_a_turn_before_it_has_made_ready) {
@@ -450,6 +490,7 @@ BOOST_AUTO_TEST_CASE(a_wake_up_does_not_overtake_what_a_turn_before_it_has_made_
     core.run_all();
     BOOST_TEST(second.delivered == 1);
     BOOST_TEST(later.delivered == 1);
+    BOOST_TEST(core->stats().spurious_wake_ups == 0U);
 }
 
 // A turn has waited so long that what became due meanwhile is left for a wake-up. But nothing did.

@@ -133,10 +133,11 @@ struct alignas(64) core::guarded {
     delivery delivery_;
     alarm alarm_;
     next_turn next_turn_;
-    bool closing_ = false;       // The context ends.
-    bool behind_ = false;        // What is due was left out, for a wake-up that judges a stall.
-    bool had_turn_ = false;      // A turn has run since the driver was armed.
-    std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
+    bool closing_ = false;    // The context ends.
+    bool behind_ = false;     // The last turn has left out what became due while others were busy.
+    bool filed_late_ = false; // What is due was filed since, for a wake-up that judges a stall.
+    bool turn_came_first_ = false; // A turn has ended after the driver was due.
+    std::uint8_t last_walk_ = 0;   // The number of the last walk. Read by walks without the lock.
     // How many waits all threads had aborted when the last turn ended, or the next one was queued.
     std::uint64_t aborted_before_ = 0;
     unsigned stops_ = 0; // How many calls of drain() have stopped the wheel: none that has failed.

@@ -79,6 +79,9 @@ public:
         }
     }
 
+    /// Of the last turn.
+    [[nodiscard]] bool nothing_was_due() const noexcept { return stage_ == stage::nothing_due; }
+
     /// The turn ends, after it has looked at so many entries.
     void end_turn(time_count now, std::size_t looked_at) noexcept {
         ended_ = now;
