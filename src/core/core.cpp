@@ -95,8 +95,8 @@ void core::guarded::file(timer_state& s) noexcept {
     const bool judges = (behind_ || holds_back()) && late >= std::chrono::nanoseconds(0);
     if (alarm_.armed() && (judges || is_stall(late))) {
         filed_late_ = true;
-        if (book::is_due(s.expiry.get(), now) && s.deadline() > alarm_.armed_for()) {
-            book_.file_at(s, alarm_.armed_for());
+        if (book::is_due(s.expiry.get(), now) && s.deadline() > book_.tick_read()) {
+            book_.file_at(s, book_.tick_read());
         }
         if (!unit().is_steady && s.deadline() < alarm_.armed_for()) {
             // It comes at once, even if the clock is set back meanwhile. Without memory, all is as

@@ -47,6 +47,8 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
         if (counts) {
             measured_.get().woke_up(late, time);
             ASIO_WHEEL_PROBE1(wake_up, late.count());
+        } else if (filed_late_) { // Its time had passed when it started: nobody is to blame.
+            measured_.get().meter.woke_up({}, time);
         }
         const std::chrono::nanoseconds others = busy_until(now);
         // Then this wake-up may have been in the queue while waits were aborted, or became due.

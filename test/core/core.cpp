@@ -425,6 +425,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_due_when_it_starts_during_a_stall_comes_with
         BOOST_TEST(wait->delivered == 1);
     }
     BOOST_TEST(held.ended() == 0);
+    BOOST_TEST(core->lateness().waits == 0U); // Their time had passed when they started.
     core->remove(held.timer);
 }
 
