@@ -55,9 +55,9 @@ struct core_access;
 ///    wake-up.
 ///  - Each wait is one handler of the context, as seen by run_one(), stop(), exceptions and other
 ///    threads. In addition, run() and poll() count a handler of the wheel's own in these cases: a
-///    wake-up finds nothing due; the wake-up moves to an earlier time; a wait starts after the last
-///    one has ended; each slice of scale_idle_timers(); each turn after a stall, see
-///    wheel_options::stall.
+///    wake-up finds nothing due, or waits in the queue that go first; the wake-up moves to an
+///    earlier time; a wait starts after the last one has ended; each slice of
+///    scale_idle_timers(); each turn after a stall, see wheel_options::stall.
 ///  - A context without other work stops when the last wait has ended.
 ///  - If one thread runs the context, waits complete in the order of their expiry. Within one tick
 ///    this holds for each `budget` of them. A wait that is already due when it starts may count as

@@ -95,8 +95,8 @@ void core::guarded::file(timer_state& s) noexcept {
     const bool judges = (behind_ || holds_back()) && late >= std::chrono::nanoseconds(0);
     if (alarm_.armed() && (judges || is_stall(late))) {
         filed_late_ = true;
-        if (book::is_due(s.expiry.get(), now) && s.deadline() > book_.tick_read()) {
-            book_.file_at(s, book_.tick_read());
+        if (book::is_due(s.expiry.get(), now)) {
+            book_.file_due(s);
         }
         if (!unit().is_steady && s.deadline() < alarm_.armed_for()) {
             // It comes at once, even if the clock is set back meanwhile. Without memory, all is as
@@ -107,9 +107,7 @@ void core::guarded::file(timer_state& s) noexcept {
     }
     book_.note_reading(now);
     if (book::is_due(s.expiry.get(), now)) {
-        if (s.deadline() > book_.tick_read()) {
-            book_.file_at(s, book_.tick_read());
-        }
+        book_.file_due(s);
         want_turn(now);
         return;
     }

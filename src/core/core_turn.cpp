@@ -208,7 +208,7 @@ std::size_t core::guarded::expire(timer_state& s, time_count now) noexcept {
         make_ready(wait, wait_node::result_state::due);
         ++due;
     });
-    if (!paused()) { // Otherwise whoever moves time decides how late a wait is.
+    if (!paused()) { // Paused time jumps, and nobody is to blame for that.
         measured_.get().meter.found_due(due, late, unit().nanoseconds_of(now), options_.tick);
     }
     return due;
@@ -271,7 +271,7 @@ bool core::guarded::is_stall(std::chrono::nanoseconds late) const noexcept {
     return late > share_.delay() && stall_.is_stall(late - share_.delay());
 }
 
-// Then the driver wakes up at once, and judges it.
+// Whether something is held back. Then the driver wakes up at once, and judges the stall.
 bool core::guarded::holds_back() const noexcept {
     return stall_.giving_way() && book_.entries().holds();
 }

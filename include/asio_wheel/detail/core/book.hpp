@@ -90,6 +90,12 @@ public:
     void file(timer_state& s) noexcept;
     /// Files a timer that is filed for another tick.
     void file_at(timer_state& s, tick_t tick) noexcept { wheel_.reschedule(s, tick); }
+    /// What is due does not wait until its own tick begins.
+    void file_due(timer_state& s) noexcept {
+        if (s.deadline() > tick_read_) {
+            file_at(s, tick_read_);
+        }
+    }
     void remove(timer_state& s) noexcept {
         if (s.filed()) {
             wheel_.erase(s);
