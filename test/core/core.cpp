@@ -29,15 +29,18 @@ struct armed : manual_wait {
     timer_state timer;
 };
 
+void start(manual_core& core, armed& wait, asio_wheel::detail::time_count expiry) {
+    wait.timer.expiry.set(expiry);
+    core.start(wait.timer, wait);
+}
+
 /// It guards no I/O.
 struct nap : armed {
     nap() : armed({.kind = asio_wheel::wait_kind::sleep}) {}
 };
 
-struct dispatched_wait : manual_wait {
-    dispatched_wait() : manual_wait({.is_dispatched = true}) {}
-
-    timer_state timer;
+struct dispatched_wait : armed {
+    dispatched_wait() : armed({.is_dispatched = true}) {}
 };
 
 /// Its clock can be set. It gives way if it is late by more than eight ticks.
@@ -285,18 +288,14 @@ BOOST_AUTO_TEST_CASE(a_context_does_not_run_on_for_a_wait_that_another_executor_
         armed other;
         manual_core core(manual_core::small(), {.driver_is_work = true});
         core.listener = &act;
-        const auto start_at = [&](auto& wait, asio_wheel::detail::time_count t) {
-            wait.timer.expiry.set(t);
-            core.start(wait.timer, wait);
-        };
-        start_at(far, 50'000);
-        start_at(elsewhere, 1'050);
+        start(core, far, 50'000);
+        start(core, elsewhere, 1'050);
         if (how != last::withdraws) {
             BOOST_TEST(core.cancel(far.timer) == 1U);
         }
         core.run_until(1'055);
         if (how != last::due) {
-            start_at(other, 1'070);
+            start(core, other, 1'070);
             act.then = [&] {
                 if (how == last::withdraws) {
                     core.queue.runs_here = true;
@@ -320,8 +319,7 @@ BOOST_AUTO_TEST_CASE(a_context_does_not_run_on_for_a_wait_that_another_executor_
 BOOST_AUTO_TEST_CASE(what_a_stall_holds_back_is_not_late_if_the_clock_is_set_back) {
     stalling_core core;
     armed a; // Guards I/O.
-    a.timer.expiry.set(1'100);
-    core.start(a.timer, a);
+    start(core, a, 1'100);
     core.time = 2'000;
     BOOST_TEST(core.wake_up());
     BOOST_TEST(a.ended() == 0); // The wheel gives way.
@@ -337,12 +335,9 @@ BOOST_AUTO_TEST_CASE(a_stall_ends_when_the_last_timer_that_it_holds_back_is_gone
     armed far;
     armed later;
     manual_core core({.tick = std::chrono::milliseconds(10)}, {.begin = 1'000 * ms});
-    held.timer.expiry.set(1'100 * ms);
-    core.start(held.timer, held);
-    far.timer.expiry.set(5'000 * ms);
-    core.start(far.timer, far);
-    later.timer.expiry.set(9'000 * ms);
-    core.start(later.timer, later);
+    start(core, held, 1'100 * ms);
+    start(core, far, 5'000 * ms);
+    start(core, later, 9'000 * ms);
     core.time = 1'400 * ms;
     BOOST_TEST(core.wake_up());
     BOOST_TEST(core->anchor().time.wants_touches());
@@ -360,24 +355,18 @@ BOOST_AUTO_TEST_CASE(a_stall_ends_when_the_last_timer_that_it_holds_back_is_gone
     core->remove(later.timer);
 }
 
-// Each of them queues a turn. That comes before the driver's wake-up, or after it.
+// They leave it to the driver. Its wake-up comes after other handlers, or before them.
 BOOST_AUTO_TEST_CASE(waits_that_are_due_when_they_start_do_not_stop_time_during_a_stall) {
-    for (const bool turn_first : {false, true}) {
+    for (const bool handlers_first : {false, true}) {
         armed held; // Guards I/O.
         armed far;  // It does, too: so a wake-up is pending.
         nap soon;
         std::deque<nap> due;
         manual_core core({.tick = std::chrono::milliseconds(1)}, {.begin = 1'000 * ms});
-        const auto start_due = [&] {
-            due.emplace_back().timer.expiry.set(500 * ms);
-            core.start(due.back().timer, due.back());
-        };
-        held.timer.expiry.set(1'100 * ms);
-        core.start(held.timer, held);
-        far.timer.expiry.set(1'000'000 * ms);
-        core.start(far.timer, far);
-        soon.timer.expiry.set(4'002 * ms);
-        core.start(soon.timer, soon);
+        const auto start_due = [&] { start(core, due.emplace_back(), 500 * ms); };
+        start(core, held, 1'100 * ms);
+        start(core, far, 1'000'000 * ms);
+        start(core, soon, 4'002 * ms);
         core.time = 4'000 * ms;
         BOOST_TEST(core.wake_up());
         BOOST_TEST(held.ended() == 0);
@@ -385,7 +374,7 @@ BOOST_AUTO_TEST_CASE(waits_that_are_due_when_they_start_do_not_stop_time_during_
         for (int pass = 0; pass < 4; ++pass) {
             core.time += ms;
             core->touched(held.timer); // So it may go on.
-            if (turn_first) {
+            if (handlers_first) {
                 while (core.run_one()) {
                 }
                 start_due(); // As the handler of the one before does.
@@ -410,15 +399,13 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_due_when_it_starts_during_a_stall_comes_with
     nap due;
     nap due_next;
     manual_core core({.tick = std::chrono::seconds(1)}, {.begin = 1'000 * ms});
-    held.timer.expiry.set(2'000 * ms);
-    core.start(held.timer, held);
+    start(core, held, 2'000 * ms);
     core.time = 5'000 * ms;
     BOOST_TEST(core.wake_up());
     BOOST_TEST(held.ended() == 0);
     for (nap* const wait : {&due, &due_next}) {
         core->touched(held.timer);
-        wait->timer.expiry.set(1'500 * ms);
-        core.start(wait->timer, *wait);
+        start(core, *wait, 1'500 * ms);
         BOOST_TEST(core.wake_up());
         while (core.run_one()) {
         }
@@ -434,8 +421,7 @@ BOOST_AUTO_TEST_CASE(many_that_a_stall_holds_back_are_looked_at_once_in_a_tick) 
     std::deque<armed> held(20); // They guard I/O.
     manual_core core({.tick = std::chrono::seconds(1), .budget = 4}, {.begin = 1'000 * ms});
     for (armed& wait : held) {
-        wait.timer.expiry.set(2'000 * ms);
-        core.start(wait.timer, wait);
+        start(core, wait, 2'000 * ms);
     }
     core.time = 2'500 * ms; // Less than a tick, so others count as asleep, and a turn is short.
     BOOST_TEST(core.wake_up());
@@ -455,11 +441,9 @@ BOOST_AUTO_TEST_CASE(a_wake_up_that_slept_completes_its_first_wait_though_a_turn
     armed due[2];
     armed later;
     manual_core core({.tick = std::chrono::milliseconds(1)}, {.begin = 1'000 * ms});
-    later.timer.expiry.set(1'480 * ms);
-    core.start(later.timer, later);
+    start(core, later, 1'480 * ms);
     for (armed& wait : due) {
-        wait.timer.expiry.set(900 * ms);
-        core.start(wait.timer, wait);
+        start(core, wait, 900 * ms);
     }
     core.run_all();
     BOOST_TEST(due[1].delivered == 1);
@@ -476,12 +460,10 @@ BOOST_AUTO_TEST_CASE(a_wake_up_does_not_overtake_what_a_turn_before_it_has_made_
     armed second;
     armed later;
     manual_core core({.tick = std::chrono::milliseconds(1)}, {.begin = 1'000 * ms});
-    later.timer.expiry.set(1'480 * ms);
-    core.start(later.timer, later);
+    start(core, later, 1'480 * ms);
     core.time = 1'050 * ms;
     for (armed* const wait : {&first, &second}) {
-        wait->timer.expiry.set(900 * ms);
-        core.start(wait->timer, *wait);
+        start(core, *wait, 900 * ms);
     }
     core.time = 1'500 * ms;
     BOOST_TEST(core.run_one());
@@ -500,16 +482,13 @@ BOOST_AUTO_TEST_CASE(a_turn_that_leaves_nothing_out_makes_no_later_one_leave_som
     armed due;
     armed due_later;
     manual_core core({.tick = std::chrono::milliseconds(10)}, {.begin = 1'000 * ms});
-    far.timer.expiry.set(3'600'000 * ms);
-    core.start(far.timer, far);
-    due.timer.expiry.set(900 * ms);
-    core.start(due.timer, due);
+    start(core, far, 3'600'000 * ms);
+    start(core, due, 900 * ms);
     core.time = 1'150 * ms; // A handler has blocked.
     BOOST_TEST(core.run_one());
     BOOST_TEST(due.delivered == 1);
     core.time = 60'000 * ms;
-    due_later.timer.expiry.set(59'500 * ms);
-    core.start(due_later.timer, due_later);
+    start(core, due_later, 59'500 * ms);
     BOOST_TEST(core.run_one());
     BOOST_TEST(due_later.delivered == 1);
     core.run_all();
@@ -521,8 +500,7 @@ BOOST_AUTO_TEST_CASE(a_turn_that_leaves_nothing_out_makes_no_later_one_leave_som
 BOOST_AUTO_TEST_CASE(a_stop_that_is_undone_ends_a_stall) {
     stalling_core core;
     armed held;
-    held.timer.expiry.set(1'100);
-    core.start(held.timer, held);
+    start(core, held, 1'100);
     core.time = 1'300;
     BOOST_TEST(core.wake_up());
     BOOST_TEST(core->anchor().time.wants_touches());
@@ -539,8 +517,7 @@ BOOST_AUTO_TEST_CASE(without_memory_for_the_driver_a_stall_holds_nothing_back_fo
         stalling_core core;
         core.driver.has_memory = gives_way;
         armed a; // Guards I/O.
-        a.timer.expiry.set(1'100);
-        core.start(a.timer, a);
+        start(core, a, 1'100);
         core.time = 1'200;
         if (gives_way) {
             BOOST_TEST(core.wake_up());
@@ -557,8 +534,7 @@ BOOST_AUTO_TEST_CASE(a_wait_on_what_a_stall_has_held_back_is_not_late_if_the_clo
     stalling_core core;
     armed a;
     armed again;
-    a.timer.expiry.set(1'100);
-    core.start(a.timer, a);
+    start(core, a, 1'100);
     core.time = 2'000;
     BOOST_TEST(core.wake_up());
     BOOST_TEST(core.cancel(a.timer) == 1U);
@@ -575,13 +551,11 @@ BOOST_AUTO_TEST_CASE(a_wait_on_what_a_stall_has_held_back_is_not_late_if_the_clo
 BOOST_AUTO_TEST_CASE(time_that_passes_while_nothing_waits_is_no_stall) {
     armed late, later; // They guard I/O.
     stalling_core core;
-    later.timer.expiry.set(3'000);
-    core.start(later.timer, later);
+    start(core, later, 3'000);
     BOOST_TEST(core.cancel(later.timer) == 1U);
     core.run_all();
-    late.timer.expiry.set(990); // It is due: a turn is queued.
-    core.start(late.timer, late);
-    core.run_until(1'200); // Others have blocked that long.
+    start(core, late, 990); // It is due: a turn is queued.
+    core.run_until(1'200);  // Others have blocked that long.
     BOOST_TEST(late.delivered == 1);
     core.run_until(1'000'000);
     armed next;
@@ -601,11 +575,9 @@ BOOST_AUTO_TEST_CASE(
     stalling_core core;
     armed later;
     armed due;
-    later.timer.expiry.set(1'500);
-    core.start(later.timer, later);
+    start(core, later, 1'500);
     core.time = 2'000; // The driver is overdue. It comes first, and judges the stall.
-    due.timer.expiry.set(1'200);
-    core.start(due.timer, due);
+    start(core, due, 1'200);
     core.time = 1'300;
     core.run_all();
     BOOST_TEST(due.delivered == 1);
